@@ -80,6 +80,8 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/tree-clicks.test.ts',
   'test/vscode/stories/trouble.test.ts',
   'test/web/deep-links.test.ts',
+  'test/web/devices.test.ts',
+  'test/web/hostile-page.test.ts',
   'test/web/projects.test.ts',
   'test/web/stories.test.ts',
 ]);

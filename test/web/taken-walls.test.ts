@@ -5,12 +5,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '../../server/protocol/api.ts';
 import type { WebOptions } from '../../server/web/start-web.ts';
-import { freePort } from '../free-port.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { Target } from './support/probe-target.ts';
-import { weakenedWeb, type Weakening } from './support/weakened-web.ts';
+import { startWeakened, type Weakening } from './support/weakened-web.ts';
 
 const proxy = 'https://drover.example.com';
 
@@ -21,29 +19,33 @@ interface Probe {
   readonly tries: (target: Target) => Promise<boolean>;
 }
 
-const web = (file: string, wall: string, instead: string): Weakening => ({
+const wallIn = (file: string, wall: string, instead: string): Weakening => ({
   file: `web/${file}.ts`,
   wall,
   instead,
 });
 
-const pageOrigin = web(
+const pageOrigin = wallIn(
   'web-server',
   'request.headers.origin === asked && request.headers',
   'request.headers',
 );
-const ownName = web('web-server', 'if (!isOwn(asked)) return', 'if (isOwn(asked) === null) return');
-const jsonOnly = web(
+const ownName = wallIn(
+  'web-server',
+  'if (!isOwn(asked)) return',
+  'if (isOwn(asked) === null) return',
+);
+const jsonOnly = wallIn(
   'web-server',
   "request.headers['content-type'] === 'application/json'",
   'true',
 );
-const socketOrigin = web(
+const socketOrigin = wallIn(
   'web-server',
   'isOwn(asked) && request.headers.origin === asked;',
   'true;',
 );
-const roleWall = web(
+const roleWall = wallIn(
   'page-sockets',
   'if (!isAtLeast(device.role, needed))',
   'if (device === null)',
@@ -154,7 +156,7 @@ const probes: Readonly<Record<string, Probe>> = {
       (await target.open((await target.enter()).ticket, { host: 'evil.example' })) !== null,
   },
   'a guessed ticket': {
-    wall: web(
+    wall: wallIn(
       'page-sockets',
       'const expected = this.#tickets.get(String(ticket));',
       'const expected = [...this.#tickets.values()].at(-1);',
@@ -165,7 +167,7 @@ const probes: Readonly<Record<string, Probe>> = {
     },
   },
   'a ticket that was used': {
-    wall: web('page-sockets', 'this.#tickets.delete(String(ticket));', ''),
+    wall: wallIn('page-sockets', 'this.#tickets.delete(String(ticket));', ''),
     tries: async (target) => {
       const { ticket } = await target.enter();
       assert.ok((await target.open(ticket)) !== null);
@@ -173,14 +175,14 @@ const probes: Readonly<Record<string, Probe>> = {
     },
   },
   'a ticket that is too old': {
-    wall: web('page-sockets', 'expected.endsAtMs <= this.#options.nowMs()', 'false'),
+    wall: wallIn('page-sockets', 'expected.endsAtMs <= this.#options.nowMs()', 'false'),
     tries: async (target) => {
       const { ticket } = await target.enter();
       return await clock.later(31_000, async () => (await target.open(ticket)) !== null);
     },
   },
   'a link that was used': {
-    wall: web('invitations', 'this.#open.delete(token);', ''),
+    wall: wallIn('invitations', 'this.#open.delete(token);', ''),
     tries: async (target) => {
       const link = target.newLink();
       assert.equal((await target.enter(link)).status, 200);
@@ -188,14 +190,14 @@ const probes: Readonly<Record<string, Probe>> = {
     },
   },
   'a link that is too old': {
-    wall: web('invitations', 'invitation.endsAtMs > now', 'true'),
+    wall: wallIn('invitations', 'invitation.endsAtMs > now', 'true'),
     tries: async (target) => {
       const link = target.newLink();
       return await clock.later(601_000, async () => (await target.enter(link)).status === 200);
     },
   },
   'a code of Pair a Phone after two minutes': {
-    wall: web('invitations', 'invitation.endsAtMs > now', 'true'),
+    wall: wallIn('invitations', 'invitation.endsAtMs > now', 'true'),
     tries: async (target) => {
       const owner = await target.owner();
       assert.ok(await target.ask(owner, 'web.pair', { role: 'see', name: 'x' }));
@@ -204,16 +206,16 @@ const probes: Readonly<Record<string, Probe>> = {
     },
   },
   'a guesser': {
-    wall: web('invitations', 'recent.length >= wrongMax', 'false'),
+    wall: wallIn('invitations', 'recent.length >= wrongMax', 'false'),
     tries: guesses(() => ({})),
   },
   'a guesser who makes addresses up behind a proxy': {
-    wall: web('web-server', ".split(',').at(-1)", ".split(',').at(0)"),
+    wall: wallIn('web-server', ".split(',').at(-1)", ".split(',').at(0)"),
     options: { exposure: { kind: 'proxy', origin: proxy } },
     tries: guesses((n) => ({ 'x-forwarded-for': `10.0.0.${n}, 192.0.2.9` })),
   },
   'no cookie': {
-    wall: web(
+    wall: wallIn(
       'web-server',
       'own === undefined ? null :',
       'own === undefined ? (devices.list[0] ?? null) :',
@@ -224,7 +226,7 @@ const probes: Readonly<Record<string, Probe>> = {
     },
   },
   'a cookie of no device': {
-    wall: web(
+    wall: wallIn(
       'devices',
       'if (device === undefined) return null;\n    const isSame',
       'if (device === undefined) return this.list[0] ?? null;\n    const isSame',
@@ -232,14 +234,14 @@ const probes: Readonly<Record<string, Probe>> = {
     tries: withCookie(() => ({ cookie: 'drover=aaaaaaaaaaaa.b' })),
   },
   'a cookie with another secret': {
-    wall: web('devices', 'if (!isSame) return null;', ''),
+    wall: wallIn('devices', 'if (!isSame) return null;', ''),
     tries: async (target) => {
       const { cookie } = await target.enter();
       return (await target.send('/ticket', { cookie: `${cookie.slice(0, -3)}AAA` })).status === 200;
     },
   },
   'another user of this machine with the link': {
-    wall: web(
+    wall: wallIn(
       'web-server',
       "exposure.kind === 'loopback' && isOtherUser(remotePort, localPort)",
       'remotePort === -1',
@@ -248,7 +250,7 @@ const probes: Readonly<Record<string, Probe>> = {
     tries: async (target) => (await target.enter()).status === 200,
   },
   'the cookie of a removed device': {
-    wall: web('devices', 'this.#save(kept);\n    this.#onRemoved(id);', 'this.#onRemoved(id);'),
+    wall: wallIn('devices', 'this.#save(kept);\n    this.#onRemoved(id);', 'this.#onRemoved(id);'),
     tries: async (target) => {
       const owner = await target.owner();
       const { cookie } = await target.paired(owner, 'see');
@@ -257,7 +259,7 @@ const probes: Readonly<Record<string, Probe>> = {
     },
   },
   'the open page of a removed device': {
-    wall: web('devices', 'this.#save(kept);\n    this.#onRemoved(id);', ''),
+    wall: wallIn('devices', 'this.#save(kept);\n    this.#onRemoved(id);', ''),
     tries: async (target) => {
       const owner = await target.owner();
       const { opened } = await target.paired(owner, 'see');
@@ -275,7 +277,7 @@ const probes: Readonly<Record<string, Probe>> = {
     tries: may('answer', 'approve', { id: 'x', seen: 'abc' }),
   },
   'a device that asks for a role that does not exist': {
-    wall: web(
+    wall: wallIn(
       'start-web',
       "role === 'decide' || role === 'answer' ? role : 'see'",
       "'decide' as const",
@@ -309,32 +311,12 @@ suite('the walls of drover web, removed one by one', function () {
   teardown(() => clock.end());
 
   async function getsIn({ options, tries }: Probe, weakening: Weakening | null): Promise<boolean> {
-    const startWeb = await weakenedWeb(folder, weakening);
-    // Behind a proxy, the link does not name the port.
-    const port = await freePort();
-    const asked: string[] = [];
-    const client = {
-      call: async (name: string) => {
-        if (name !== 'status') asked.push(name);
-        return await Promise.resolve({ seq: 1 });
-      },
-      follow: async () => await Promise.resolve(),
-      close: () => {},
-    } as unknown as Client;
-    const running = await startWeb({
-      root: folder,
-      env: { HOME: mkdtempSync(join(folder, 'home-')) },
-      address: { host: '127.0.0.1', port },
-      exposure: { kind: 'loopback' },
-      openClient: async () => await Promise.resolve(client),
-      isOtherUser: () => false,
-      ...options,
-    });
-    const { origin } = new URL(running.newLink());
+    const { web, port, asked } = await startWeakened(folder, weakening, options);
+    const { origin } = new URL(web.newLink());
     try {
-      return await tries(new Target(String(port), () => running.newLink(), asked, origin));
+      return await tries(new Target(String(port), () => web.newLink(), asked, origin));
     } finally {
-      await running.close();
+      await web.close();
     }
   }
 
@@ -346,7 +328,7 @@ suite('the walls of drover web, removed one by one', function () {
   }
 
   test('a network address needs TLS, which one check requires', async () => {
-    const wall = web('start-web', 'if (!checked.ok) throw', 'if (checked === null) throw');
+    const wall = wallIn('start-web', 'if (!checked.ok) throw', 'if (checked === null) throw');
     const options = { address: { host: '0.0.0.0', port: 0 } } satisfies Partial<WebOptions>;
     const probe: Probe = { wall, options, tries: async () => await Promise.resolve(true) };
     await assert.rejects(getsIn(probe, null), /Others on the network could read/u);
