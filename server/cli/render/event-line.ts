@@ -1,5 +1,6 @@
 // Formats one event of the feed as one plain line.
 
+import { actorWords } from '../../core/history/feed-event.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { clockText } from './figures.ts';
@@ -21,6 +22,7 @@ const tellingKeys = [
 ] as const;
 
 const detailLengthMax = 160;
+const actorLengthMax = 80;
 /** Long, because the text may end with a command for the reader. */
 const changeLengthMax = 1_000;
 
@@ -28,7 +30,8 @@ export function eventLine(event: EventView): string {
   const subject = event.task_id ?? event.epic_id ?? event.run_id ?? textOf(event.data['machine']);
   const ended = event.type === 'run.finished' ? endCounts(event.data) : '';
   const added = event.type === 'agent.added' ? addedText(event.data) : null;
-  const detail = [added ?? detailOf(event), ended].filter((part) => part !== '').join(' · ');
+  const by = shortened(plainLine(actorWords(event.data) ?? ''), actorLengthMax);
+  const detail = [added ?? detailOf(event), ended, by].filter((part) => part !== '').join(' · ');
   const head = `${clockText(event.at_ms)}  ${plainLine(event.type).padEnd(18)}`;
   return `${head} ${plainLine(subject)}${detail === '' ? '' : `  ${detail}`}`.trimEnd();
 }

@@ -27,3 +27,10 @@ export function textsIn(event: FeedEvent, key: string): readonly string[] {
     ? value.filter((item): item is string => typeof item === 'string')
     : [];
 }
+
+/** `by ada (My phone)`: the user who caused the event. Returns null if the engine did. */
+export function actorWords(data: FeedEvent['data']): string | null {
+  const { person, device } = Object(data['actor']) as { person?: unknown; device?: unknown };
+  if (typeof person !== 'string') return null;
+  return typeof device === 'string' ? `by ${person} (${device})` : `by ${person}`;
+}

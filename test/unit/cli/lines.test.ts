@@ -74,6 +74,15 @@ suite('event lines', () => {
   check({ type: 'epic.landed', epic_id: 'epic-1' }, 'epic.landed        epic-1');
   check({ type: 'x\u001b]0;t\u0007y', data: { message: 5 } }, 'xy');
 
+  check(
+    {
+      type: 'task.approved',
+      task_id: 'task-a',
+      data: { actor: { person: 'ada', machine: 'north', device: 'My \u001bphone' } },
+    },
+    'task.approved      task-a  by ada (My phone)',
+  );
+
   test('a long event line is cut', () => {
     const line = eventLine(eventView({ seq: 1, data: { message: 'word '.repeat(100) } }));
     assert.ok(line.length < 220);

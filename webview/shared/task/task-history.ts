@@ -1,5 +1,6 @@
 // The history of a task as text: its events in the feed, newest first. Pure.
 
+import { actorWords } from '../../../server/core/history/feed-event.ts';
 import type { EventView } from '../../../server/protocol/views.ts';
 
 export interface HistoryLine {
@@ -53,7 +54,9 @@ export function historyLines(events: readonly EventView[]): readonly HistoryLine
     .toSorted((a, b) => b.seq - a.seq)
     .flatMap((event) => {
       const said = wordsOf(event);
-      return said === null ? [] : [{ atMs: event.at_ms, words: said }];
+      const by = actorWords(event.data);
+      if (said === null) return [];
+      return [{ atMs: event.at_ms, words: by === null ? said : `${said} · ${by}` }];
     })
     .slice(0, linesMax);
 }
