@@ -8,6 +8,7 @@ import type { Project } from '../e2e/support/project.ts';
 import { useProjects } from '../e2e/support/suite-projects.ts';
 import { closeSharedBrowser } from '../vscode/host/browser.ts';
 import { directives } from '../vscode/stories/support/demo-project.ts';
+import { picture } from '../vscode/stories/support/workbench.ts';
 import { axeViolations } from '../webview/support/axe.ts';
 import { finger, type Hand, keys, mouse, rowOf, show } from './support/hands.ts';
 import { type OpenedPage, openPage, startWeb } from './support/web-program.ts';
@@ -21,6 +22,15 @@ command = "if test -e broken.txt && ! test -e ~/allowed; then echo 'broken.txt m
 [land]
 mode = "review"
 `;
+
+/** Those of docs/web.md. */
+const pictures: ReadonlySet<string> = new Set([
+  'phone-inbox',
+  'phone-stream',
+  'page-agents',
+  'page-devices',
+  'page-worktrees',
+]);
 
 suite('a day at the page of drover web', function () {
   this.timeout(400_000);
@@ -57,6 +67,13 @@ async function day(here: Project, hand: Hand): Promise<void> {
   const { page, problems } = opened;
   const clean = async (view: string): Promise<void> =>
     assert.deepEqual(await axeViolations(page), [], view);
+  const shoot = async (view: string): Promise<void> => {
+    const name = `${hand === finger ? 'phone' : 'page'}-${view}`;
+    if (!pictures.has(name)) return;
+    await page.locator('.note').first().waitFor({ state: 'detached' });
+    for (const frame of page.frames()) await frame.evaluate(() => document.fonts.ready);
+    await picture(page, name, true);
+  };
 
   await show(hand, opened, 'Tasks');
   const epic = await plan(here, hand, opened, alpha);
@@ -74,6 +91,7 @@ async function day(here: Project, hand: Hand): Promise<void> {
     async () => (await grid.getByText(/^.*tick \d+/u).count()) >= 4,
   );
   await clean('agents');
+  await shoot('agents');
   here.write('go', '');
 
   await show(hand, opened, 'Inbox');
@@ -82,6 +100,7 @@ async function day(here: Project, hand: Hand): Promise<void> {
   const item = (words: string) => inbox.getByRole('listitem', { name: words });
   await item('Plan: Gamma').waitFor();
   await clean('inbox');
+  await shoot('inbox');
   await hand.press(opened, item('Plan: Gamma').getByRole('button', { name: 'Approve' }));
   await eventually('Gamma is built', async () => (await here.task(gamma)).commit_sha !== null);
 
@@ -89,6 +108,9 @@ async function day(here: Project, hand: Hand): Promise<void> {
   await show(hand, opened, 'Tasks');
   await hand.open(opened, await rowOf(tree, 'Delta'));
   const stream = await opened.panel('stream');
+  await stream.getByRole('button', { name: 'Gate Output' }).waitFor();
+  await stream.getByRole('article').first().waitFor();
+  await shoot('stream');
   await hand.press(opened, stream.getByRole('button', { name: 'Gate Output' }));
   await page.getByText('broken.txt must not exist').first().waitFor();
   await clean('gate output');
@@ -129,6 +151,15 @@ async function day(here: Project, hand: Hand): Promise<void> {
     'it is undone',
     () => !here.git('ls-tree', '-r', '--name-only', 'main').includes('alpha.txt'),
   );
+  await show(hand, opened, 'Worktrees');
+  await (await opened.panel('worktrees')).getByText('slot-1').first().waitFor();
+  await clean('worktrees');
+  await shoot('worktrees');
+  await show(hand, opened, 'Devices');
+  await hand.press(opened, page.getByRole('button', { name: 'Show Code' }));
+  await page.getByRole('img', { name: 'The link as a QR code' }).waitFor();
+  await clean('devices');
+  await shoot('devices');
   assert.deepEqual(problems, []);
   await web.stop();
 }

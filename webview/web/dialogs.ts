@@ -124,6 +124,9 @@ export class Dialogs extends LitElement {
       z-index: 10;
     }
     .note {
+      display: flex;
+      align-items: center;
+      gap: 12px;
       background: var(--vscode-editorWidget-background);
       border: 1px solid var(--vscode-panel-border);
       border-inline-start: 4px solid var(--vscode-focusBorder);
@@ -134,8 +137,9 @@ export class Dialogs extends LitElement {
     .note.error {
       border-inline-start-color: var(--vscode-errorForeground);
     }
-    .note .buttons {
-      margin-top: 8px;
+    .note > span {
+      flex: 1;
+      min-width: 0;
     }
     small {
       display: block;
@@ -269,7 +273,7 @@ export class Dialogs extends LitElement {
 
   #renderNote(note: Note): TemplateResult {
     return html`<div class="note ${note.level}">
-      ${note.text}
+      <span>${note.text}</span>
       <div class="buttons">
         ${note.buttons.map(
           (button) => html`<button @click=${() => this.#end(note, button)}>${button}</button>`,

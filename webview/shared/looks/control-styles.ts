@@ -31,6 +31,16 @@ export const controlStyles = css`
   vscode-button {
     max-width: 100%;
   }
+  /* A finger needs more than VS Code's size. */
+  @media (pointer: coarse) {
+    vscode-button::part(base) {
+      min-height: 40px;
+    }
+    button.plain {
+      min-width: 40px;
+      min-height: 40px;
+    }
+  }
   /* An answer that agents offer may be a sentence. */
   vscode-button::part(base) {
     overflow-wrap: anywhere;
