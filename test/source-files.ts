@@ -1,5 +1,5 @@
-// The sources as a graph: which file imports which, and the exports of each. For tests of the house
-// itself.
+// The sources as a graph: which file imports which, and the exports of each. Used by tests of the
+// code's structure.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,16 +8,16 @@ export const root = resolve(import.meta.dirname, '..');
 export const sourceTops = ['server', 'extension', 'webview'] as const;
 
 export interface SourceFile {
-  /** Below the root, with slashes. */
+  /** Relative to the root, with slashes. */
   readonly path: string;
   readonly text: string;
-  /** Files of ours that it imports, for their types or their values. */
+  /** Files of this project that it imports, for types or for values. */
   readonly imports: readonly string[];
 }
 
 const relativeImport = /(?:from|import)\s*\(?\s*'(\.[^']+)'/gu;
 
-/** `at`: the root of the tree, if it is another one. */
+/** `at`: the root, if it is not this repository's. */
 export function readSources(
   tops: readonly string[] = sourceTops,
   at: string = root,
@@ -39,7 +39,7 @@ function codeFiles(at: string, top: string): string[] {
     .map((name) => join(top, name));
 }
 
-/** Files that import each other, however far round; each circle once. */
+/** Files that import each other, directly or through others; each cycle is listed once. */
 export function importCircles(files: readonly SourceFile[]): readonly string[][] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const number = new Map<string, number>();
@@ -73,16 +73,16 @@ export function exportsOf(file: SourceFile): readonly string[] {
 
 interface NamedImport {
   readonly name: string;
-  /** The file that it is taken from, below the root. */
+  /** The file that the name is imported from, relative to the root. */
   readonly from: string;
 }
 
-/** Names that a file takes from others of ours, under the name that they have there. */
+/** Names that a file imports from other files of this project, as these files export them. */
 export function importedNames(file: SourceFile): readonly NamedImport[] {
   return namesOf(file, /^import (?:type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']+)';$/gmu);
 }
 
-/** Names of other files of ours that these files export a second time. */
+/** Names that these files re-export from other files of this project. */
 export function namesHandedOn(
   files: readonly SourceFile[],
 ): readonly (NamedImport & { readonly by: string })[] {
@@ -109,11 +109,11 @@ function namesOf({ path, text }: SourceFile, pattern: RegExp): readonly NamedImp
 
 const handedOn = /^export (?:type )?\{[^}]*\} from '[^']+';$/gmu;
 
-/** Exports that no other file names, nor their own a second time; as `path: name`. */
+/** Exports that no other file uses and that their own file does not use either; as `path: name`. */
 export function deadExports(files: readonly SourceFile[]): readonly string[] {
   const filesWith = new Map<string, number>();
   for (const { text } of files) {
-    // A port that re-exports a name does not use it.
+    // A file that only re-exports a name does not use it.
     for (const word of wordsOf(text.replaceAll(handedOn, '')))
       filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
   }

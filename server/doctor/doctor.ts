@@ -230,7 +230,7 @@ async function telemetryChecks(live: LiveSettings, path: string): Promise<readon
   const name = 'telemetry';
   const endpoint = parseOtlpEndpoint(otel.endpoint);
   if (endpoint === null) {
-    const message = `telemetry.endpoint is not a collector as "http://host:4318".`;
+    const message = `telemetry.endpoint must be the URL of a collector, such as "http://host:4318".`;
     return [{ name, ok: false, message }];
   }
   const where = endpoint.note ?? `Traces are sent to ${endpoint.traces}.`;
@@ -239,7 +239,7 @@ async function telemetryChecks(live: LiveSettings, path: string): Promise<readon
   if (error !== null) return [{ name, ok: false, message: `${where} ${error}` }];
   const sent = row?.sent_at_ms ?? null;
   const last =
-    sent === null ? 'Nothing was sent yet.' : `Last sent ${new Date(sent).toISOString()}.`;
+    sent === null ? 'Nothing has been sent yet.' : `Last sent ${new Date(sent).toISOString()}.`;
   return [{ name, ok: true, message: `${where} ${last}` }];
 }
 

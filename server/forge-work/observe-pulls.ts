@@ -84,7 +84,7 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   }
   // After a rename, the number belongs to another pull request.
   if (core.value.nativeId !== pull.native_id)
-    return note(engine, pull, `PR #${pull.number} is another pull request now`);
+    return note(engine, pull, `PR #${pull.number} is now a different pull request`);
   const place = await placeInStack(engine, pull);
   if (place !== null && core.value.state === 'merged')
     return endLevel(engine, access, { pull, core: core.value, place });

@@ -188,7 +188,9 @@ export class ForgeClient {
     if (answer.kind !== 'facts') return answer;
     const { body } = answer.value;
     const data = isObject(body) ? body['data'] : undefined;
-    return isObject(data) ? facts(data) : unreadable(`${this.#base.host} answers without data.`);
+    return isObject(data)
+      ? facts(data)
+      : unreadable(`${this.#base.host}'s answer contains no data.`);
   }
 
   async #ask(first: URL, sent: Sent): Promise<Answer<Page>> {
@@ -207,7 +209,7 @@ export class ForgeClient {
       this.#leaveReserve(response);
       return await this.#judge(response, url, sent);
     }
-    return unreadable(`${this.#base.host} redirects without end.`);
+    return unreadable(`${this.#base.host} keeps redirecting.`);
   }
 
   async #send(url: URL, { method, body }: Sent): Promise<Response | string> {
@@ -248,10 +250,10 @@ export class ForgeClient {
       return facts(known.page);
     }
     const text = await boundedText(response);
-    if (text === null) return unreadable(`${url.host} answers with too much.`);
+    if (text === null) return unreadable(`${url.host} sent an answer that is too large.`);
     const body = jsonOf(text);
     if (response.ok) {
-      if (body === undefined) return unreadable(`${url.host} answers no JSON.`);
+      if (body === undefined) return unreadable(`${url.host} did not answer with JSON.`);
       const errors = isQuery === true && isObject(body) ? body['errors'] : undefined;
       if (errors !== undefined) return this.#refusedQuery(response, errors);
       const tag = response.headers.get('etag');

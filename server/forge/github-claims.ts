@@ -21,7 +21,7 @@ export class GithubClaims {
     const now = await this.#client.get(path);
     if (now.kind !== 'facts') return now;
     const read = readIssue(now.value.body);
-    if (read === null) return unreadable('GitHub answered with something else.');
+    if (read === null) return unreadable('GitHub sent an unexpected answer.');
     switch (claimAfter(read.issue.labels, label)) {
       case 'withdraw': {
         const gone = await this.withdraw(issue, label);

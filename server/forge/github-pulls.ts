@@ -171,7 +171,7 @@ export class GithubPulls implements Forge {
     if (answer.kind !== 'facts') return answer;
     const { body } = answer.value;
     const sha = isObject(body) ? objectIn(body, 'commit')['sha'] : null;
-    return typeof sha === 'string' ? facts(sha) : unreadable('GitHub names no commit.');
+    return typeof sha === 'string' ? facts(sha) : unreadable('GitHub did not name a commit.');
   }
 
   async rules(branch: string): Promise<Answer<BranchRules>> {
@@ -182,7 +182,7 @@ export class GithubPulls implements Forge {
 function pullIn(answer: Awaited<ReturnType<ForgeClient['get']>>): Answer<PullCore> {
   if (answer.kind !== 'facts') return answer;
   const pull = readPull(answer.value.body);
-  return pull === null ? unreadable('GitHub answered with something else.') : facts(pull);
+  return pull === null ? unreadable('GitHub sent an unexpected answer.') : facts(pull);
 }
 
 function nothingIn(answer: Answer<unknown>): Answer<null> {

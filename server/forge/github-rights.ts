@@ -36,7 +36,7 @@ export class GithubRights implements ForgeRights {
     const answer = await this.#client.get(this.#home);
     if (answer.kind !== 'facts') return answer;
     const { body, scopes } = answer.value;
-    if (!isObject(body)) return unreadable('GitHub answered with something else.');
+    if (!isObject(body)) return unreadable('GitHub sent an unexpected answer.');
     const { push } = objectIn(body, 'permissions');
     const { owner, name } = this.#repository;
     return facts({
@@ -53,7 +53,7 @@ export class GithubRights implements ForgeRights {
     const answer = await this.#client.get('user');
     if (answer.kind !== 'facts') return answer;
     const login = isObject(answer.value.body) ? answer.value.body['login'] : null;
-    return typeof login === 'string' ? facts(login) : unreadable('GitHub names no user.');
+    return typeof login === 'string' ? facts(login) : unreadable('GitHub did not name a user.');
   }
 
   async release(): Promise<Answer<string | null>> {

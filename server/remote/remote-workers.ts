@@ -221,7 +221,7 @@ export async function destroyRemote(
   }
   const settings = remote.workerSettings();
   if (settings?.provisioner !== worker.provisioner) {
-    const words = `Worker ${name} was made by ${worker.provisioner}. Set [remote] provisioner to it.`;
+    const words = `Worker ${name} was created by ${worker.provisioner}. Set [remote] provisioner to ${worker.provisioner}.`;
     throw new Refusal('no_provisioner', words);
   }
   const lease = readLeases(remote.leases).leases.find((one) => one.name === name);

@@ -72,7 +72,7 @@ export function openTreeReader(root: string, environment: NodeJS.ProcessEnv): Tr
       // Exit code 1: none of them is ignored.
       if (output.code !== 0 && output.code !== 1) {
         throw new Error(
-          `git could not tell what it ignores: ${output.stderr.trim().slice(0, 300)}`,
+          `git could not list the ignored files: ${output.stderr.trim().slice(0, 300)}`,
         );
       }
       return new Set(

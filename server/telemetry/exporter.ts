@@ -120,7 +120,8 @@ export class TraceExporter {
   async #send(spans: readonly TraceSpan[], deployment: string): Promise<string | null> {
     const { settings, environment } = this.#deps;
     const endpoint = parseOtlpEndpoint(settings().endpoint);
-    if (endpoint === null) return 'telemetry.endpoint is not a collector as "http://host:4318".';
+    if (endpoint === null)
+      return 'telemetry.endpoint must be the URL of a collector, such as "http://host:4318".';
     const headers = otlpHeaders(environment()['OTEL_EXPORTER_OTLP_HEADERS'] ?? '');
     for (let at = 0; at < spans.length; at += spansPerPost) {
       const part = spans.slice(at, at + spansPerPost);

@@ -1,5 +1,5 @@
-// A person's requests to the backend, as the command and the sidebar send them, and whether the
-// answers were true.
+// Sends a person's requests to the backend, as the command line and the sidebar do, and checks that
+// the answers were true.
 
 import { Refusal } from '../../server/core/failure.ts';
 import {
@@ -22,12 +22,12 @@ export interface TaskFacts {
   readonly review_kind: string | null;
 }
 
-/** After this time an answer says that it takes longer, and the request continues. */
+/** After this time, the answer says that the request takes longer, and the request continues. */
 const patienceMs = 15_000;
 
 export class Requests {
   readonly #world: World;
-  /** Requests on their way. */
+  /** Requests that have not been answered yet. */
   #open = 0;
   #asked = 0;
   onRefusal: (message: string) => void = () => undefined;
@@ -46,7 +46,7 @@ export class Requests {
     );
   }
 
-  /** Sends a request to the living backend; a refusal is an answer like others. */
+  /** Sends a request to the running backend; a refusal counts as an answer too. */
   ask(name: string, body: (engine: Engine) => Promise<unknown>): void {
     const { life } = this.#world;
     if (life === null || !life.alive || !life.launched) return;
@@ -98,7 +98,8 @@ export class Requests {
       "select id from questions where state = 'open' order by asked_at_ms, id limit 1",
     );
     if (question === undefined) return;
-    // Yes or continue, and now and then the other: their numbers are answers too.
+    // Usually yes or continue, and sometimes the opposite, because the numbers count as answers
+    // too.
     const choice = this.#world.calm || question.id.charCodeAt(4) % 3 > 0 ? '1' : '2';
     this.ask(`answer ${question.id}`, (engine) => answerQuestion(engine, question.id, choice));
   }
@@ -120,7 +121,7 @@ export class Requests {
     this.#stop('cancel', 'cancelled', id, (engine, task) => cancelTask(engine, task, 'no'));
   }
 
-  /** A stop that was answered has been carried out, unless another request was made since. */
+  /** A stop that was answered has been carried out, unless another request has been made since. */
   #stop(
     name: string,
     wanted: string,

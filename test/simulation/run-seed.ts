@@ -1,5 +1,5 @@
-// One seed from start to end: a wild phase, a calm one in which everything in progress must end by
-// itself, and one in which a helpful person completes everything.
+// Runs one seed from start to end: a wild phase, a calm phase in which everything in progress must
+// end by itself, and a phase in which a helpful person completes everything.
 
 import { createHash } from 'node:crypto';
 import { addEpic } from '../../server/store/plan/epics.ts';
@@ -17,13 +17,13 @@ import { noBudgets } from '../doubles/neutral-settings.ts';
 
 export interface SeedOutcome {
   readonly seed: number;
-  /** `[invariant] what was seen`, or null when all went well. */
+  /** `[invariant] what was seen`, or null if nothing was wrong. */
   readonly violation: string | null;
   readonly invariant: Invariant | null;
-  /** Hash of the whole event feed with its times: the same seed must give the same one. */
+  /** Hash of all events with their times: the same seed must give the same hash. */
   readonly feedHash: string;
   readonly events: number;
-  /** How often each type of event came, so that a simulation that has gone blind is noticed. */
+  /** How often each type of event occurred: shows when the simulation no longer covers a type. */
   readonly types: ReadonlyMap<string, number>;
   readonly crashes: number;
   readonly simulatedMs: number;
@@ -89,7 +89,7 @@ class Simulation {
     if (world.violation !== null) throw world.violation;
   }
 
-  /** Steps until it is so, or until the time is over; answers whether it is so. */
+  /** Steps until the condition holds or the time is over; returns whether it holds. */
   async #until(forMs: number, isSo: () => boolean): Promise<boolean> {
     const { clock } = this.#world;
     const endMs = clock.now() + forMs;
@@ -99,7 +99,7 @@ class Simulation {
     });
     let nextLookMs = clock.now();
     for (;;) {
-      // The awaited change arrives with an event of the feed, or is not urgent.
+      // The awaited change comes with an event, or is not urgent.
       if (this.#world.hasNews || clock.now() >= nextLookMs) {
         if (this.#world.hasNews) this.#past.look();
         this.#checks.afterStep();
@@ -108,7 +108,8 @@ class Simulation {
       }
       if (timeOver) return false;
       if (!clock.step()) this.#world.violate('stuck', 'nothing waits for anything any more');
-      // Everything between two events of the clock hangs on promises only: one turn drains them all.
+      // Everything between two events of the clock waits only for promises, so one turn of the
+      // event loop completes all of it.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (this.#world.violation !== null) throw this.#world.violation;
     }
@@ -210,7 +211,7 @@ class Simulation {
     return busy === undefined;
   }
 
-  /** Nothing fails any more: every active run must end by itself. */
+  /** Nothing fails from now on: every active run must end by itself. */
   async #settle(): Promise<void> {
     const world = this.#world;
     world.calm = true;
@@ -218,7 +219,7 @@ class Simulation {
     world.commands.rules = { ...world.commands.rules, flakyShare: 0, setupFailShare: 0 };
     world.settings = { ...world.settings, gateTimeoutMs: 60_000, budget: noBudgets };
     const stop = this.#repeat(() => this.#helpful.actKindly());
-    // Candidates are so many times the work, maybe for one worker.
+    // Candidates multiply the work, and there may be only one worker.
     const workMs = settleMs * world.settings.bestOf;
     const quiet = await this.#until(workMs, () => this.#isQuiet());
     stop();

@@ -1,4 +1,4 @@
-// The subject of a seed: the plan of tasks, the settings, and how much goes wrong.
+// What a seed simulates: the tasks, the settings, and how much goes wrong.
 
 import type { Budgets } from '../../server/core/work/budget.ts';
 import type { AgentChoices } from '../../server/core/work/fallback.ts';
@@ -18,7 +18,7 @@ export interface PlannedTask {
   readonly priority: number;
   readonly maxAttempts: number;
   readonly testMode: 'strict' | 'disabled';
-  /** A plan first, which the person approves. */
+  /** The agent plans first, and the person approves the plan. */
   readonly plan: boolean;
 }
 
@@ -26,31 +26,31 @@ export interface Scenario {
   readonly tasks: readonly PlannedTask[];
   readonly epics: number;
   readonly settings: WorkSettings;
-  /** How the first run lands, if it is one for an epic. */
+  /** How the first run lands its work if it is the run of one epic. */
   readonly firstLand: 'task' | 'epic' | 'review' | null;
   readonly chaosMs: number;
   readonly crashes: number;
   readonly leaves: boolean;
   readonly standsStill: number;
   readonly jumps: boolean;
-  /** Mean time between two acts of the person; 0 = only watches. */
+  /** Mean time between two actions of the person; 0 = the person only watches. */
   readonly personEveryMs: number;
   readonly personRewinds: boolean;
   readonly gitTroubleShare: number;
   readonly flakyShare: number;
   readonly setupFailShare: number;
   readonly latencyMaxMs: number;
-  /** Percent of agents that do not simply do their work. */
+  /** Percentage of agents that do not simply do their work. */
   readonly moodShare: number;
-  /** Longest time that an agent needs for one thing. */
+  /** Longest time that an agent needs for one step. */
   readonly paceMs: number;
-  /** Percent of agents that add tasks or name a blocker. */
+  /** Percentage of agents that add tasks or name a blocker. */
   readonly toolShare: number;
-  /** Agents tell of turns, usage and overload, and there are budgets until calm comes. */
+  /** Agents report turns, usage and overload, and budgets apply until the calm phase begins. */
   readonly spends: boolean;
-  /** Some are long enough that others start early. */
+  /** Some gates take so long that others start early. */
   readonly gateLongestMs: number;
-  /** Two epics need each other's work, and each has a run of its own from the beginning. */
+  /** Two epics need each other's work, and each has its own run from the beginning. */
   readonly crosses: boolean;
 }
 
@@ -75,7 +75,7 @@ export function drawScenario(chance: SeededChance): Scenario {
   return chance.fork('crosses lines').percent(crossedShare) ? crossed(gated) : gated;
 }
 
-/** Half of the seeds have long gates, and run some of them at once. */
+/** Half of the seeds have long gates, and some of these run several gates at once. */
 function withGates(drawn: Scenario, chance: SeededChance): Scenario {
   if (chance.percent(50)) return drawn;
   const gateParallel = chance.between(2, 4);
@@ -85,8 +85,8 @@ function withGates(drawn: Scenario, chance: SeededChance): Scenario {
 const crossedShare = 5;
 
 /**
- * Adds tasks that need landings on the line of another run: in a second epic, and as a sub-task of
- * one that is in none, for which the first epic waits.
+ * Adds tasks that need landings on the branch of another run: some in a second epic, and a sub-task
+ * of a task without an epic that the first epic waits for.
  */
 export function crossed(drawn: Scenario): Scenario {
   const first = drawn.tasks.length;
@@ -110,7 +110,7 @@ export function crossed(drawn: Scenario): Scenario {
   return { ...drawn, crosses: true, epics: 2, tasks: [...drawn.tasks, ...tasks] };
 }
 
-/** An agent of the simulation uses some hundred tokens in some turns. */
+/** An agent of the simulation uses a few hundred tokens in some turns. */
 function drawBudgets(chance: SeededChance): Budgets {
   const some = (min: number, max: number): number | null =>
     chance.percent(40) ? chance.between(min, max) : null;
@@ -249,10 +249,12 @@ function drawFallback(chance: SeededChance): AgentChoices {
   return { ...noFallback, fallback, after: chance.between(1, 2), limitWaitMs };
 }
 
-/** Everything that can make a tree red. */
+/** Everything that can make the gate fail on a tree. */
 export const flaws = /\((?:bad|half one|half two)\)/g;
 
-/** Marks in files: `bad` fails by itself; the two halves pass alone and fail together. */
+/**
+ * Markers in files: `bad` fails alone; each of the two halves passes alone, and both together fail.
+ */
 export function isGreen(_command: string, files: Files): boolean {
   const contents = [...files.values()];
   const has = (mark: string): boolean => contents.some((content) => content.includes(mark));

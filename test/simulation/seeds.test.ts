@@ -13,7 +13,7 @@ suite('simulation', function () {
 
   test(`${seeds} seeds keep every invariant`, async () => {
     const { code, output } = await simulate(['--seeds', `${seeds}`]);
-    // A failing seed is printed with its story: the output is the message.
+    // A failing seed is printed with its story, because the output is the error message.
     assert.equal(code, 0, output.slice(-8_000));
   });
 

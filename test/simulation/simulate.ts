@@ -7,7 +7,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
 
-/** `args` as for `npm run simulate`; both outputs of one that failed. */
+/**
+ * Takes the arguments of `npm run simulate`. If the process fails, `output` contains both of its
+ * outputs.
+ */
 export async function simulate(args: readonly string[]): Promise<{ code: number; output: string }> {
   const program = join(import.meta.dirname, 'main.ts');
   try {

@@ -9,7 +9,7 @@ import type { PersonAtGit } from './person-at-git.ts';
 import type { Requests } from './requests.ts';
 import type { World } from './world.ts';
 
-/** The requests about one task, how often, and in which states. */
+/** The requests about one task, with their frequency and the states in which they are made. */
 const taskActs = {
   pause: { weight: 8, states: ['in_progress', 'ready', 'claimed', 'waiting'] },
   unpause: { weight: 10, states: ['paused'] },

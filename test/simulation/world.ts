@@ -1,5 +1,5 @@
-// Everything that outlives the backend: time, randomness, the repository, running agents, the
-// database file. The world decides when the backend dies and when it is started again.
+// Everything that outlives the backend: time, randomness, the repository, running agents and the
+// database file. The world decides when the backend dies and when it starts again.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
@@ -19,7 +19,7 @@ import { Life } from './life.ts';
 import { drawScenario, isGreen, type Scenario } from './scenario.ts';
 import type { WorkSettings } from '../../server/workflows/kit/engine-ports.ts';
 
-/** The sentence of section 6 of the design that was broken, in a word. */
+/** One word for the sentence in section 6 of the design that was violated. */
 export type Invariant =
   | 'run-again'
   | 'one-agent'
@@ -45,7 +45,7 @@ export class Violation extends Error {
 }
 
 const storyMax = 400;
-/** Far more than any moment of a seed needs. */
+/** Far more than a seed ever needs at one moment. */
 const statementsAtOnceMax = 100_000;
 
 export class World {
@@ -74,9 +74,9 @@ export class World {
   #crashesLeft: number;
   settings: WorkSettings;
   life: Life | null = null;
-  /** The tasks are written: from now on the backend may die. */
+  /** The tasks are stored: from now on the backend may die. */
   planned = false;
-  /** No more faults, and every actor helps the work. */
+  /** From now on there are no faults, and every actor helps to complete the work. */
   calm = false;
   violation: Violation | null = null;
   /** An event may have been written since the last check. */
@@ -160,7 +160,7 @@ export class World {
     return this.#crashes.between(1, this.#crashes.percent(30) ? 40 : 900);
   }
 
-  /** A point at which the backend can die; true if it just has. */
+  /** A point at which the backend can die; returns true if it has just died. */
   mayCrash(life: Life, name: string): boolean {
     if (!life.alive) return true;
     if (!this.planned || this.calm || this.#crashesLeft === 0) return false;
@@ -181,7 +181,10 @@ export class World {
     this.#ended(life);
   }
 
-  /** It is stopped and another one takes its place; then it wakes. Between two events of the clock. */
+  /**
+   * The backend is suspended and another one takes its place; then the first one wakes up. This
+   * happens between two events of the clock.
+   */
   standStill(): void {
     const { life } = this;
     if (life === null || !life.alive) return;
@@ -195,7 +198,7 @@ export class World {
     });
   }
 
-  /** Asked to exit, as by a newer version. */
+  /** The backend was asked to exit, as a newer version does. */
   leave(): void {
     const { life } = this;
     if (life === null || !life.alive || !life.launched) return;
@@ -206,7 +209,10 @@ export class World {
     );
   }
 
-  /** Once for each life: one that stood still while it left ends its leaving after it wakes. */
+  /**
+   * Once for each life: a backend that was suspended while it was exiting finishes its exit after
+   * it wakes up.
+   */
   #ended(life: Life): void {
     if (this.life !== life) return;
     this.life = null;
@@ -230,8 +236,8 @@ export class World {
   }
 
   /**
-   * Called with each statement: true if the engine loops without time passing. Such a loop gives
-   * the clock no turn, so the seed would never end.
+   * Called with each statement; returns true if the engine loops while no time passes. Such a loop
+   * never gives the clock a turn, so the seed would never end.
    */
   isInCircle(): boolean {
     const now = this.clock.now();
@@ -254,7 +260,7 @@ export class World {
     if (this.story.length > storyMax) this.story.shift();
   }
 
-  /** Said by the engine about something that it did not expect. */
+  /** The engine's reports about something that it did not expect. */
   reported(error: unknown, where: string): void {
     if (typeof error === 'object' && error !== null && 'kind' in error && 'retryable' in error) {
       this.tell(`reported: ${where}: ${JSON.stringify(error)}`);
@@ -267,7 +273,7 @@ export class World {
     this.violate('unexpected', errorWords(error));
   }
 
-  /** The first one counts. */
+  /** Only the first violation counts. */
   violate(invariant: Invariant, message: string): void {
     this.violation ??= new Violation(invariant, message);
   }

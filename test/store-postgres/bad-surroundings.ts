@@ -1,5 +1,5 @@
-// Surroundings that fail on demand: a network that becomes silent, a port without a listener, a
-// small disk.
+// Environments that fail on demand: a network that goes silent, a port without a listener, a small
+// disk.
 
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync } from 'node:fs';
@@ -8,10 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from '../remove-folder.ts';
 
-/**
- * Between a client and the server; while it stalls, data on the connections of that time is never
- * passed on.
- */
+/** Sits between a client and the server; data that arrives while it stalls is never passed on. */
 export async function stallingProxy(target: number): Promise<{
   readonly port: number;
   readonly stall: () => void;
@@ -58,7 +55,7 @@ export async function closedPort(): Promise<number> {
   return address.port;
 }
 
-/** Runs the body on a disk of a few megabytes, if this user may mount one. */
+/** Runs the body on a disk of a few megabytes if the current user may mount one. */
 export async function onSmallDisk(body: (disk: string) => Promise<void>): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const disk = mkdtempSync(join(tmpdir(), 'drover-small-disk-'));

@@ -1,4 +1,5 @@
-// One PostgreSQL for all tests of a process, and an empty database for each of them that asks.
+// One PostgreSQL server for all tests of a process, and an empty database for each test that asks
+// for one.
 
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
@@ -14,13 +15,13 @@ export interface TestDatabases {
   readonly server: PostgresServer;
   /** An empty database. */
   readonly create: () => Promise<string>;
-  /** A database with our empty tables. */
+  /** A database with Drover's tables, which are empty. */
   readonly createWithTables: () => Promise<string>;
   /** Runs statements as the owner. */
   readonly run: (url: string, ...statements: readonly string[]) => Promise<pg.QueryResult>;
 }
 
-/** All of ours, for `truncate`. */
+/** All tables of Drover, for `truncate`. */
 export const tables = [
   'tasks',
   'epics',
@@ -68,7 +69,7 @@ export function testDatabases(): Promise<TestDatabases> {
   return (started ??= start());
 }
 
-// Outside of all suites: after the last test of the process.
+// Runs outside of all suites, after the last test of the process.
 suiteTeardown(async () => {
   await (await started)?.server.close();
 });
@@ -107,7 +108,7 @@ export async function run(url: string, ...statements: readonly string[]): Promis
   }
 }
 
-/** Opens a store, closes it after the body. */
+/** Opens a store and closes it after the body. */
 export async function withStore<T>(
   url: string,
   body: (opened: OpenedPostgresStore) => Promise<T>,
@@ -122,11 +123,14 @@ export async function withStore<T>(
   }
 }
 
-/** Appends an event in a transaction of its own; resolves with its number. */
+/** Appends an event in its own transaction; resolves with the event's number. */
 export const appended = (store: Store, event: NewEvent): Promise<number> =>
   store.transaction((tx) => appendedIn(store, tx, event));
 
-/** Like above, inside a transaction: it has its turn when this resolves. */
+/**
+ * Like the function above, but inside a transaction, which holds the turn when the promise
+ * resolves.
+ */
 export async function appendedIn(store: Store, tx: Tx, event: NewEvent): Promise<number> {
   await store.append(tx, event);
   const { rows } = await sql<{ seq: number }>`select max(seq) as seq from events`.execute(

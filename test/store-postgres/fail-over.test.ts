@@ -1,5 +1,5 @@
-// Several servers in one URL, as for high availability: the one that takes writes is found, also after it has died and
-// another one has taken its place.
+// Several servers in one URL, as for high availability: Drover finds the server that takes writes,
+// even after that server has died and another has taken its place.
 
 import assert from 'node:assert/strict';
 import type { Store } from '../../server/store/port.ts';
@@ -58,14 +58,14 @@ suite('postgres: several servers', function () {
       withStore(url, async ({ store }) => {
         assert.equal(await append(store), 1);
         await primary.stop('SIGKILL');
-        // Reported as lost, or as not started: in both cases the caller may try again.
+        // The write is reported as lost or as not started: in both cases the caller may try again.
         await assert.rejects(
           append(store),
           (error: Error & { readonly retryable?: boolean }) => error.retryable === true,
         );
         await standby.promote();
         const heard = new Promise<void>((resolve) => void hears.feed.onAppend(resolve));
-        // A promoted server leaves out the numbers that the dead one may have given away.
+        // A promoted server skips the numbers that the dead server may have given away.
         const next = await append(store);
         assert.ok(next > 1);
         await heard;

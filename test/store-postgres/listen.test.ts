@@ -1,10 +1,10 @@
-// News of other processes: heard at once, and after a gap in listening as well.
+// News from other processes arrives at once, and also after listening was interrupted.
 
 import assert from 'node:assert/strict';
 import type { Store } from '../../server/store/port.ts';
 import { testDatabases, withStore } from './databases.ts';
 
-/** Resolves when the feed contains events up to this number, reading only when told to. */
+/** Resolves when the events up to this number have been read; reads only when it is notified. */
 async function reaches(store: Store, seq: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = (): void => {

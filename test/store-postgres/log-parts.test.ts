@@ -1,5 +1,5 @@
-// The rules for storing chunks of agents' output: at the end, by the attempt's machine, whole
-// chains, announced once.
+// The rules for storing chunks of agents' output: chunks are appended at the end, by the attempt's
+// machine, as whole chains, and announced once.
 
 import assert from 'node:assert/strict';
 import pg from 'pg';

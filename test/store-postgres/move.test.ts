@@ -1,4 +1,5 @@
-// A project moves from SQLite to PostgreSQL and back: everything in it is the same, or nothing is moved.
+// A project moves from SQLite to PostgreSQL and back: either everything in it is the same, or
+// nothing is moved.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -25,7 +26,7 @@ import { tablesOf } from '../tables.ts';
 
 type Db = Kysely<StoreTables>;
 
-/** Every row of every table, in an order that both databases have. */
+/** Every row of every table, in an order that is the same in both databases. */
 async function contentOf(db: Db): Promise<string> {
   const tables: unknown[] = [];
   for (const { table, key } of movedTables) {
@@ -48,7 +49,7 @@ async function contentOf(db: Db): Promise<string> {
 const extras = { config: () => ({}), targetBranch: 'main', shaOf: async () => null };
 const shown = async (db: Db): Promise<string> => JSON.stringify(await readSnapshot(db, {}, extras));
 
-/** Tasks of many kinds with a history, and something in each table. */
+/** Tasks of many kinds with a history, and at least one row in each table. */
 async function fill(store: Store, count: number): Promise<void> {
   const { sources } = store;
   await store.transaction(async (tx) => {
@@ -374,7 +375,7 @@ suite('moving a project', function () {
   });
 });
 
-/** The next additions get the next numbers, and are last. */
+/** Rows that are added next get the next numbers and come last. */
 async function goesOn(store: Store): Promise<void> {
   const last = await store.feed.lastSeq();
   await store.transaction((tx) => addTask(tx, store.sources, { title: 'The next one' }));

@@ -1,4 +1,4 @@
-// Opening a database: our tables are created once, by the first process; foreign tables are left
+// Opening a database: the first process creates Drover's tables once, and tables of others are left
 // alone.
 
 import assert from 'node:assert/strict';

@@ -10,7 +10,7 @@ export interface OutputChildOrders {
   readonly machine: string;
   readonly logs: string;
   readonly tasks: readonly string[];
-  /** Each log gets that many lines at once, then it is another one's turn. */
+  /** Each log gets that many lines at once before the next log has its turn. */
   readonly linesAtOnce: number;
 }
 

@@ -1,5 +1,5 @@
-// Copies of agents' output on the disks of readers: made quickly, repaired, and reported if there
-// is nothing to copy.
+// Copies of agents' output on the disks of readers: they are made quickly and repaired, and missing
+// sources are reported.
 
 import assert from 'node:assert/strict';
 import {
@@ -82,7 +82,7 @@ suite("postgres: copies of agents' output", function () {
       await two.texts('T');
       const path = join(two.logs, fileOf('T'));
       doIt(path, readFileSync(path).length);
-      // A starting process: one that has copied it remembers the end of its copy.
+      // A process that starts: one that has copied a log remembers the end of its copy.
       const next = await openMachine(url, 'two', { logs: two.logs, ships: false });
       assert.deepEqual(await next.texts('T'), await one.texts('T'));
       assertSameFiles(one, next, 'T');
@@ -165,7 +165,8 @@ suite("postgres: copies of agents' output", function () {
     assert.match(half.message, /half\/1\.ndjson; the same file here holds its beginning\.$/);
     assert.deepEqual(await one.texts('old'), ['a'], 'its own machine has it');
     for (const id of ['new', 'open']) assert.deepEqual(await two.texts(id), ['a']);
-    // A copy that was made in time stays: of the one that has ended, not of the one that continued.
+    // A copy that was made in time stays for the attempt that has ended, but not for the one that
+    // continued.
     await tablesOf(one.store.db).updateTable('attempts').set({ ended_at_ms: 1 }).execute();
     assert.equal(await deleteOldParts(one.store.db, now - outputKeptMs), 2);
     assert.deepEqual(await two.texts('new'), ['a']);

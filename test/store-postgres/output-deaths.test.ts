@@ -1,4 +1,4 @@
-// Nothing of agents' output is lost, whatever dies: the process that stores it, the database, a connection.
+// No agents' output is lost when the process that stores it, the database or a connection dies.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ import {
 
 const program = fileURLToPath(new URL('output-child.ts', import.meta.url));
 
-/** Kills it when this many pages of its output have been read elsewhere. */
+/** Kills the process after this many pages of its output have been read elsewhere. */
 async function writeUntilKilled(
   orders: OutputChildOrders,
   reader: Machine,
@@ -83,7 +83,7 @@ suite("postgres: agents' output survives", function () {
     const orders = { url, machine: 'one', logs, tasks, linesAtOnce: 50 };
     await writeUntilKilled(orders, reader, 5);
     for (const id of tasks) assertWholeLog(await reader.texts(id), 1);
-    // Its next lives restart their count: their output is recognized by that.
+    // Each restart of the process counts from the beginning again, which identifies its output.
     await writeUntilKilled(orders, reader, 3);
     await writeUntilKilled(orders, reader, 1);
     const next = await open('one', logs);
@@ -199,7 +199,7 @@ suite("postgres: agents' output survives", function () {
       log.append({ type: 'text', text: `line ${line} ${'y'.repeat(100)}` });
   }
 
-  /** All of them, each once; several writers in one test may have changed their order. */
+  /** All lines, each once; if a test has several writers, their lines may be in another order. */
   function assertSameLines(texts: readonly string[], count: number): void {
     const lines = linesOf(texts).toSorted((a, b) => a - b);
     assert.equal(lines.length, count);

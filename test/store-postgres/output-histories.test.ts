@@ -1,4 +1,5 @@
-// Long random lives of a log, its writers and its readers: at rest all disks hold the same.
+// Long random histories of a log, its writers and its readers: in the end all disks hold the same
+// content.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, truncateSync } from 'node:fs';
@@ -46,7 +47,7 @@ class History {
   constructor(url: string, chance: SeededChance) {
     this.#url = url;
     this.#chance = chance;
-    // Some drop their middle again and again, some never.
+    // Some logs drop their middle again and again, others never.
     this.#maxBytes = chance.percent(50) ? 16 * 1024 : 1e7;
   }
 
@@ -103,13 +104,16 @@ class History {
     await Promise.all([reader.read('T', before), reader.read('T', { limit: 5 })]);
   }
 
-  /** The reader's process ends with a power cut: its copy has lost its end. The next one finds that. */
+  /**
+   * The reader's process ends with a power cut, so its copy has lost its end. The next process
+   * notices that.
+   */
   #spoil(reader: Machine): void {
     const path = join(reader.logs, fileOf('T'));
     if (existsSync(path)) truncateSync(path, this.#chance.between(0, readFileSync(path).length));
   }
 
-  /** A power cut: the newest file has lost its end, and the marks say nothing any more. */
+  /** A power cut: the newest file has lost its end, and the marks can no longer be trusted. */
   #loseTheEnd(writer: Machine): void {
     const newest = filesOfLog(writer.logs, fileOf('T')).at(-1);
     if (newest === undefined || newest.size === 0) return;

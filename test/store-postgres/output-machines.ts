@@ -28,12 +28,12 @@ export interface Machine {
   readonly logs: string;
   readonly store: Store;
   readonly output: AgentOutput;
-  /** Reports made while it stored. */
+  /** What was reported while the machine stored the output. */
   readonly reports: string[];
   read(id: string, params?: object): Promise<LogPageView>;
   prompt(id: string): Promise<string>;
   search(words: string): Promise<TranscriptSearch>;
-  /** The whole log as it is read here, page after page. */
+  /** The whole log as this machine reads it, page after page. */
   texts(id: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -138,7 +138,7 @@ export async function stored(machine: Machine, id: string): Promise<void> {
   await machine.output.flush(join(machine.logs, fileOf(id)));
 }
 
-/** Every file of the log as it is on a disk. */
+/** Every file of the log as it is on the machine's disk. */
 export function filesOn(machine: Machine, id: string): Record<string, string> {
   const files = filesOfLog(machine.logs, fileOf(id));
   return Object.fromEntries(files.map((file) => [file.file, readFileSync(file.path, 'utf8')]));

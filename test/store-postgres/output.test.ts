@@ -1,5 +1,4 @@
-// Agents' output in a fleet: one machine's output is read on the others, as if it were written
-// there.
+// Agents' output in a fleet: other machines read the output of a machine as if it were their own.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
@@ -211,7 +210,7 @@ suite("postgres: agents' output", function () {
     }
     assert.deepEqual(await two.texts('T.1'), ['1.T.1.ndjson']);
     assert.deepEqual(await two.texts('T'), ['1.ndjson']);
-    // Nothing is stored of attempts that no row names, and of logs outside of attempts.
+    // Nothing is stored for attempts without a row, or for logs that belong to no attempt.
     const files = (await partsOf('T')).map((part) => part.file);
     assert.deepEqual(files, ['T/1.T.1.ndjson', 'T/1.ndjson']);
   });
@@ -242,7 +241,7 @@ suite("postgres: agents' output", function () {
     await log.close();
     assert.equal((await two.texts('T')).length, 5);
     await one.close();
-    // The power goes off: the end of the file was never on the disk, its marks neither.
+    // The power goes off: neither the end of the file nor its marks reached the disk.
     const kept = readFileSync(path, 'utf8').split('\n').slice(0, 2).join('\n');
     truncateSync(path, Buffer.byteLength(kept) + 1);
     truncateSync(`${path}.marks`, 0);
@@ -263,7 +262,7 @@ suite("postgres: agents' output", function () {
     await say(log, 'a');
     await log.close();
     const path = join(one.logs, fileOf('T'));
-    // The traces of a power cut: zeros, and half a character.
+    // The traces of a power cut: zeros and half a character.
     appendFileSync(path, Buffer.from([0, 0, 0xe2, 0x82, 0x0a]));
     truncateSync(`${path}.marks`, 0);
     const again = await openLog(one, 'T');
@@ -290,7 +289,7 @@ suite("postgres: agents' output", function () {
     for (const id of ['T', 'U']) {
       const page = await two.read(id, { wait_ms: 30_000 });
       const texts = page.events.map((event) => ('text' in event ? event.text : null));
-      // The ended one may be read before its output is there.
+      // The ended attempt may be read before its output has arrived.
       if (texts.length > 0) assert.deepEqual(texts, [`of ${id}`]);
       await stored(next, id);
       assert.deepEqual(await two.texts(id), [`of ${id}`]);

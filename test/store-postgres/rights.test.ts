@@ -1,4 +1,5 @@
-// A worker's role has the rights that `drover fleet grant` gives it, and can do its work with them, and no more.
+// A worker's role has exactly the rights that `drover fleet grant` gives it, and they suffice for
+// its work.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { isTrouble } from './troubles.ts';
 
 const fleet = readFileSync(resolve(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
 
-/** The block of SQL that contains the words, one statement each. */
+/** The block of SQL that contains these words, split into statements. */
 function documented(words: string): readonly string[] {
   const block = [...fleet.matchAll(/```sql\n([^`]*)```/g)].find(([, text]) =>
     text?.includes(words),

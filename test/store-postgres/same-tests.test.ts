@@ -1,4 +1,5 @@
-// The store's own tests, on PostgreSQL: the same files, with a database of their own for each store they open.
+// The store's own tests on PostgreSQL: the same files, with a separate database for each store that
+// they open.
 
 import { type Kysely, sql } from 'kysely';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
@@ -13,13 +14,16 @@ interface Kept {
   readonly close: () => Promise<void>;
 }
 
-/** Databases whose store was closed, emptied for the next one, with their connections: much quicker than new ones for each. */
+/**
+ * Databases whose store was closed, with their connections: emptying one for the next store is much
+ * faster than creating one.
+ */
 const empty: Kept[] = [];
 const all: Kept[] = [];
 
 /**
- * Empties like `truncate … restart identity cascade`, which makes some hundred new files: five
- * times as dear for a few rows.
+ * These statements have the effect of `truncate … restart identity cascade`, but `truncate` creates
+ * some hundred files and takes five times as long for a few rows.
  */
 const emptied = [
   'set local session_replication_role = replica',
@@ -53,12 +57,12 @@ async function another(): Promise<Kept> {
   return kept;
 }
 
-// Before the server ends, which the file of the databases sees to.
+// Runs before the server ends, which databases.ts sees to.
 suiteTeardown(async () => {
   for (const { close } of all) await close();
 });
 
-/** Suites that are made during that time run on PostgreSQL, and leave others unchanged. */
+/** Suites that are defined during that time run on PostgreSQL; other suites are not changed. */
 const plainSuite = globalThis.suite;
 let depth = 0;
 const suiteOnPostgres = (title: string, body: (this: Mocha.Suite) => void): Mocha.Suite => {
@@ -76,7 +80,7 @@ const suiteOnPostgres = (title: string, body: (this: Mocha.Suite) => void): Moch
 };
 globalThis.suite = suiteOnPostgres as Mocha.SuiteFunction;
 
-// Excludes tests about SQLite files only: taking over the Go tool's database.
+// Excludes tests that concern only SQLite files: taking over the Go tool's database.
 const gateNames = [
   'actors',
   'attempts',

@@ -1,4 +1,5 @@
-// An encrypted connection: made when the URL asks for it and the certificate is right, refused with a remedy otherwise.
+// An encrypted connection is made if the URL asks for it and the certificate is right; otherwise it
+// is refused with a remedy.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

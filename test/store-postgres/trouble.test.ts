@@ -1,5 +1,5 @@
 // Problems of servers, roles and disks: each error names the place and the remedy, no message
-// contains the password, and the same store continues afterwards.
+// contains the password, and the same store continues to work afterwards.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -33,14 +33,14 @@ const open = (url: string): Promise<void> => withStore(url, async () => undefine
 const append = (store: Store, data: Record<string, unknown> = {}): Promise<number> =>
   appended(store, { type: 'news', data });
 
-/** The process of the server that works for this connection. */
+/** The server process that serves this connection. */
 async function processOf(tx: Tx): Promise<number> {
   const asked = sql<{ pid: number }>`select pg_backend_pid() as pid`;
   const { rows } = await asked.execute(tx as unknown as Kysely<StoreTables>);
   return rows[0]?.pid ?? assert.fail('it has a process');
 }
 
-/** Also for a process that no parent waits for: its parent is dead. */
+/** Works also for a process whose parent is dead. */
 function hasEnded(pid: number): boolean {
   try {
     return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -226,7 +226,7 @@ suite('postgres: failures', function () {
       const admin = databases.server.url('postgres');
       await databases.run(
         admin,
-        // The store comes back at once: not before the database has gone.
+        // The store is available again at once, but not before the database has gone.
         `alter database ${name} with allow_connections false`,
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
         `alter database ${name} rename to ${name}_away`,
@@ -276,7 +276,7 @@ suite('postgres: failures', function () {
             await appendedIn(store, tx, { type: 'never' });
             const pid = await processOf(tx);
             await server.stop('SIGKILL');
-            // It notices the end of its server by itself, as long as it waits for a statement.
+            // The store notices the end of its server by itself, while it waits for a statement.
             await eventually('its process has ended', () => hasEnded(pid));
             await store.append(tx, { type: 'never either' });
           }),
@@ -342,7 +342,7 @@ suite('postgres: failures', function () {
   });
 });
 
-/** One that may be killed or filled without harm to other tests. */
+/** A server that may be killed or filled without harm to other tests. */
 async function withOwnServer(body: (server: PostgresServer) => Promise<void>): Promise<void> {
   const server = await startPostgres();
   try {
@@ -352,7 +352,7 @@ async function withOwnServer(body: (server: PostgresServer) => Promise<void>): P
   }
 }
 
-/** A lost connection is reported once; after it, the cause. */
+/** A lost connection is reported once, and then its cause. */
 async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise<void> {
   const triesMax = 20;
   const seen: string[] = [];

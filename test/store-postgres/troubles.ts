@@ -1,4 +1,4 @@
-// A test's expectation of an error: its name, and words of its message.
+// A test's expectation of an error: the error's name, and words of its message.
 
 import { PostgresRefusal } from '../../server/store/postgres/trouble.ts';
 

@@ -1,4 +1,5 @@
-// Several processes write at once: one wins each race, and a reader of the feed misses nothing.
+// Several processes write at once: one of them wins each race, and a reader of the events misses
+// none.
 
 import assert from 'node:assert/strict';
 import { type Kysely, sql } from 'kysely';
@@ -12,7 +13,7 @@ import { appended, appendedIn, testDatabases } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 import { tablesOf } from '../tables.ts';
 
-/** Each with separate connections, as on a separate machine. */
+/** Each process has separate connections, as on a separate machine. */
 async function openSeveral(url: string, count: number): Promise<readonly OpenedPostgresStore[]> {
   return Promise.all(
     Array.from({ length: count }, () =>
@@ -278,7 +279,10 @@ suite('postgres: taking turns', function () {
     }));
 });
 
-/** Another program's transactions, as strict as PostgreSQL knows: the rule about numbers holds for them too. */
+/**
+ * Transactions of another program at PostgreSQL's strictest level: the rule about numbers holds for
+ * them too.
+ */
 async function writeWithoutStore(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -9,11 +9,11 @@ import type { ChildOrders } from './child.ts';
 const program = fileURLToPath(new URL('child.ts', import.meta.url));
 
 export interface SqliteChild {
-  /** The next line it says; null at its end. */
+  /** The next line that the process prints; null at the end of its output. */
   nextLine(): Promise<string | null>;
-  /** Its input ends: the signal to continue. */
+  /** Ends the input of the process, which is the signal to continue. */
   goOn(): void;
-  /** Ends it with SIGKILL, and waits until it is gone. */
+  /** Kills the process with SIGKILL and waits until it has ended. */
   kill(): Promise<void>;
   readonly ended: Promise<void>;
   readonly pid: number;

@@ -1,4 +1,4 @@
-// The lock of one process: held until it is released or the process dies, in whatever way.
+// The lock of one process: held until it is released or the process dies in any way.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A folder for one test, and small things to do with files in it.
+// A folder for one test, and helpers for files in it.
 
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export async function inFolder(body: (folder: string) => Promise<void>): Promise
   }
 }
 
-/** Makes a sound file with the given number of rows, and closes it again. */
+/** Creates a valid file with the given number of rows and closes it again. */
 export async function makeNotes(path: string, count: number, version = 0): Promise<void> {
   const opened = openSqlite<NotesTables>(path);
   await createNotes(opened, count);
@@ -52,7 +52,7 @@ export async function countNotes(path: string): Promise<number> {
   return rows.length;
 }
 
-/** The bytes of a file, to see that a refusal has changed nothing. */
+/** The bytes of a file, which show that a refusal has changed nothing. */
 export function bytesOf(path: string): string {
   return readFileSync(path).toString('base64');
 }

@@ -1,4 +1,5 @@
-// Commits in groups: answered only after a flush that started later, and never blocking each other.
+// Commits in groups: each is answered only after a flush that started later, and none blocks
+// another.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

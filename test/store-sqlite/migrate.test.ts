@@ -1,4 +1,5 @@
-// The migration runner: whole or not at all, after a copy, and safe among processes.
+// The migration runner: a migration is applied whole or not at all, after a backup, and safely
+// among processes.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -75,7 +76,7 @@ suite('sqlite: migrations', () => {
       const path = join(folder, 'a.db');
       await makeNotes(path, 5);
       const before = bytesOf(path);
-      // The first of these migrations cannot take it over: the table is there already.
+      // The first of these migrations cannot be applied, because the table exists already.
       await assert.rejects(migrateFile(path, 1), /already exists/);
       assert.equal(bytesOf(path), before);
       assert.equal(await countNotes(`${path}.backup-v0-1800000000`), 5);

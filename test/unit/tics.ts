@@ -1,5 +1,5 @@
-// Counts phrases of another language's grammar, by the same patterns at any commit:
-// `node bin/node24.mjs test/unit/tics.ts [commit]`. Without a commit, counts the work tree.
+// Counts phrases that follow another language's grammar, by the same patterns at any commit: `node
+// bin/node24.mjs test/unit/tics.ts [commit]`. Without a commit, it counts the work tree.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The wording of texts, comments and pages, as far as a list can check it: phrases that a reader
-// has to read twice.
+// The wording of texts, comments and pages, as far as a list can check it: phrases that have to be
+// read twice.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 
 type Phrases = readonly (readonly [RegExp, string])[];
 
-/** Each phrase with its replacement, which the failure names. */
+/** Each phrase with its replacement, which the failure message names. */
 const avoided: Phrases = [
   [/\b(nobody|somebody|whoever)\b/iu, 'name the actor: "No user is signed in"'],
   [/\bat work\b/iu, 'running'],
@@ -26,7 +26,7 @@ const avoided: Phrases = [
   [/\b(remote|database|server)\b.* (is|are|may be) away\b/iu, 'unreachable'],
 ];
 
-/** Phrases that comments and pages avoid as well; texts use none of their words. */
+/** Phrases that comments and pages avoid as well; none of their words appears in texts. */
 const avoidedInProse: Phrases = [
   ...avoided.filter(([phrase]) => !/there |colour/u.test(phrase.source)),
   [/\b(begin|begins|began|begun)\b/iu, 'start'],
@@ -41,13 +41,13 @@ const avoidedInProse: Phrases = [
   [/\bthat (is|are) there\b/iu, 'existing, found'],
 ];
 
-/** Phrases that only comments avoid: pages may ask a question in a heading. */
+/** Phrases that only comments avoid, because pages may ask a question in a heading. */
 const headless: Phrases = [
   [/(^\*?\s*|[.;,] )(undefined|true|false|absent): /iu, 'undefined if …, absent for …'],
   [/^\*?\s*(What|Where)\b/u, 'name the noun: "The files that …", "The place of …"'],
 ];
 
-/** Ratchets: the lines of comments and pages that still use such a phrase. Only lower them. */
+/** Limits that only go down: the lines of comments and pages that still use such a phrase. */
 const commentsMax = 0;
 const headlessMax = 12;
 const pagesMax = 0;
@@ -62,7 +62,10 @@ function sourceFiles(): readonly string[] {
   );
 }
 
-/** The pages that users and contributors read first. The glossary quotes words to avoid. */
+/**
+ * The pages that users and contributors read first. The glossary is not among them, because it
+ * quotes words to avoid.
+ */
 function pages(): readonly string[] {
   const own = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'extension/marketplace.md'];
   const folders = ['docs', 'docs/how-to-add', 'media/walkthrough'];

@@ -27,7 +27,7 @@ export function parseServers(url: string): readonly [string, ...string[]] {
   const [first = '', ...others] = hosts.split(',');
   if (others.length === 0) return [url];
   if ([first, ...others].some((host) => host === ''))
-    throw new Error('a host is missing beside a comma');
+    throw new Error('a comma has no host before or after it');
   const settings = new URLSearchParams(query);
   const wanted = settings.get('target_session_attrs');
   if (wanted !== null && !looksAtWritable.has(wanted))

@@ -32,7 +32,7 @@ export function searchHandlers(deps: DataHandlerDeps): Pick<Handlers, 'transcrip
   return {
     'transcripts.search': async ({ words: search, after, limit = hitsAtOnce }) => {
       const words = searchWords(search.slice(0, searchCharsMax));
-      if (words.length === 0) throw new Refusal('bad_request', '"words" has no word.');
+      if (words.length === 0) throw new Refusal('bad_request', '"words" contains no word.');
       return searchFrom(deps, words, { place: after === undefined ? null : placeOf(after), limit });
     },
   };
@@ -129,6 +129,7 @@ function textOf(place: SearchedAfter | null): string | null {
 
 function placeOf(text: string): SearchedAfter {
   const [, startedMs, number, taskId] = /^(\d{1,15}) (\d{1,9}) (\S{1,200})$/u.exec(text) ?? [];
-  if (taskId === undefined) throw new Refusal('bad_request', '"after" is no "next" of a search.');
+  if (taskId === undefined)
+    throw new Refusal('bad_request', '"after" must be the "next" of an earlier search.');
   return { startedMs: Number(startedMs), number: Number(number), taskId };
 }

@@ -25,7 +25,7 @@ export async function rememberForAgent(
 ): Promise<AgentResult<'agent.remember'>> {
   const { store, mask } = deps.engine;
   if (deps.engine.settings().noteCount === 0) {
-    throw new Refusal('bad_state', 'Notes are off in this project. Put it into your summary.');
+    throw new Refusal('bad_state', 'Notes are off in this project. Put this into your summary.');
   }
   const text = mask(noteText(given.text));
   const { task, attempt } = await attemptAtWork(store.db, scope);

@@ -146,7 +146,7 @@ function wireClient(socket: Socket): Client {
     NullLogger,
   );
   const followers = new Set<Follower>();
-  let reason = 'the backend went away';
+  let reason = 'the backend has stopped';
   let isClosed = false;
 
   const close = (): void => {
@@ -235,5 +235,5 @@ async function catchUp(
     if (answer.kind === 'replay') return;
     followers.delete(follower);
   }
-  throw new BackendGone('The event feed could not be followed.');
+  throw new BackendGone('The events could not be read.');
 }

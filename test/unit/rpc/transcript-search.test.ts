@@ -166,7 +166,7 @@ suite('search in transcripts', () => {
   });
 
   test('empty search terms and an invalid place are refused', async () => {
-    assert.match((await refusalOf(search({ words: '  ' }))).message, /"words" has no word/);
+    assert.match((await refusalOf(search({ words: '  ' }))).message, /"words" contains no word/);
     for (const after of ['', 'x', '1 2', '1 2 3 4 5\n', '-1 1 a']) {
       assert.match((await refusalOf(search({ words: 'a', after }))).message, /"after"/, after);
     }

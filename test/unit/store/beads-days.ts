@@ -29,7 +29,7 @@ export interface Tracker {
   edit(id: string, edit: TheirEdit): Promise<void>;
   /** Writes the issues to the file. */
   flush(): Promise<string>;
-  /** Reads the file that a sync wrote. */
+  /** Reads the file that a sync has written. */
   take(text: string): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ interface Facts {
 }
 type Sides = ReadonlyMap<string, Facts>;
 
-/** The same numbers for the same seed. */
+/** Gives the same numbers for the same seed. */
 function drawsFrom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -57,7 +57,7 @@ function drawsFrom(seed: number): (below: number) => number {
 export interface DaysOptions {
   readonly seed: number;
   readonly days: number;
-  /** Edits between two syncs, at the most. */
+  /** Maximum number of edits between two syncs. */
   readonly editsMax: number;
   readonly say?: (line: string) => void;
 }
@@ -68,7 +68,7 @@ export class BeadsDays {
   readonly #tracker: Tracker;
   readonly #options: DaysOptions;
   readonly #draw: (below: number) => number;
-  /** In the order of their creation: a later one waits only for earlier ones. */
+  /** In the order of their creation: a later task waits only for earlier ones. */
   readonly #ids: string[] = [];
   #count = 0;
   #last: Sides = new Map();
@@ -248,7 +248,7 @@ export class BeadsDays {
   }
 }
 
-/** In the words of the report. */
+/** In the report's wording. */
 const words: Readonly<Record<string, string>> = { edges: 'dependencies' };
 
 const plain = (sides: Sides) =>
@@ -298,7 +298,10 @@ function reasonsOf(text: string): ReadonlyMap<string, unknown> {
   );
 }
 
-/** Takes each field from the side that changed it; one that both changed from the file. */
+/**
+ * Takes each field from the side that changed it; if both sides changed a field, the value of the
+ * file wins.
+ */
 function mergeSides(
   last: Sides,
   ours: Sides,
@@ -309,7 +312,7 @@ function mergeSides(
   for (const id of new Set([...ours.keys(), ...theirs.keys()])) {
     const [before, here, there] = [last.get(id), ours.get(id), theirs.get(id)];
     if (here === undefined || there === undefined || before === undefined) {
-      // An issue that was created and is already closed there is one here.
+      // An issue that was created and closed there before the sync becomes a task here.
       merged.set(id, here ?? there ?? assert.fail());
       continue;
     }

@@ -1,5 +1,5 @@
-// Drover's marks in a tracker about its own work (labels, claims, states) are removed there when
-// their cause ends, however it ends.
+// Drover's marks in a tracker about its own work (labels, claims, states) are removed when their
+// cause ends, in whatever way it ends.
 
 import assert from 'node:assert/strict';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';
@@ -20,7 +20,10 @@ suite("Drover's labels in Beads", () => {
   });
   teardown(() => project.close());
 
-  /** Status, label and assignee by state here, without and with a person's assignment there. */
+  /**
+   * The issue's status, label and assignee for each state of the task, with and without an
+   * assignment by a person.
+   */
   const marks: Readonly<Record<string, { readonly by: readonly TaskStatus[]; label: string }>> = {
     claimed: { by: ['claimed'], label: '' },
     in_progress: { by: ['claimed', 'in_progress'], label: '' },
@@ -32,7 +35,7 @@ suite("Drover's labels in Beads", () => {
   };
   const closed = { status: 'closed', closed_at: at(9_000), updated_at: at(9_000) };
   const here = (to: TaskStatus) => async (): Promise<void> => {
-    // A running task that is to run on is first released.
+    // A running task that is to run again is released first.
     if (to === 'completed') {
       const status = await statusOf(project, 'a');
       if (status !== 'in_progress') {
@@ -71,7 +74,7 @@ suite("Drover's labels in Beads", () => {
     const whose = person === '' ? '' : `, assigned to ${person}`;
     for (const [state, { by, label }] of Object.entries(marks)) {
       for (const [end, { by: ended, leaves }] of Object.entries(ends)) {
-        // While an agent runs, its end decides; and running tasks are asked to stop first.
+        // While an agent runs, its end decides; running tasks are asked to stop first.
         if (running.includes(state) && end.endsWith('there')) continue;
         test(`a task that is ${state}${whose}, and then ${end}, has the right labels`, async () => {
           side.set(issue('a', { labels: ['theirs'], ...(person !== '' && { assignee: person }) }));
@@ -86,7 +89,7 @@ suite("Drover's labels in Beads", () => {
           await ended();
           await side.sync();
           await side.sync();
-          // A state that needs a person stays, deferred there.
+          // A state that needs a person stays; the issue is deferred.
           const isKept = end === 'deferred there' && state !== 'paused';
           const left = isKept ? `${state} deferred theirs ${label}` : `${leaves} theirs`;
           assert.equal(await found(), `${left} ${person}`.trim());
@@ -111,7 +114,7 @@ suite("Drover's labels in Beads", () => {
       assert.deepEqual([status, reason, typeof time], ['closed', 'cancelled', 'string'], id);
     }
     assert.deepEqual(side.line('a')['labels'], ['theirs']);
-    // Reopened there, it is a task again.
+    // An issue that is reopened in the tracker becomes a task again.
     side.change('a', { status: 'open', closed_at: undefined, close_reason: undefined });
     await side.sync();
     assert.equal(await statusOf(project, 'a'), 'ready');
@@ -153,7 +156,7 @@ suite("Drover's labels in Beads", () => {
     side.change('e', { status: 'deferred', updated_at: at(1_000) });
     await side.sync();
     assert.equal(side.line('e')['status'], 'deferred');
-    // A task of it has not ended.
+    // A task of the epic has not ended.
     side.change('e', { ...closed, close_reason: 'done' });
     await side.sync();
     assert.deepEqual([await epic(), side.line('e')['status']], ['open', 'closed']);

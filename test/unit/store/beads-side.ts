@@ -1,4 +1,5 @@
-// A Beads file beside a plan, for tests: synced as `drover sync beads` does it, without its process.
+// A Beads file beside a plan, for tests: synced as `drover sync beads` does it, but in this
+// process.
 
 import assert from 'node:assert/strict';
 import { withOldLines } from '../../../server/core/exchange/beads-base.ts';
@@ -35,7 +36,7 @@ export class BeadsSide {
     return this.findLine(id) ?? assert.fail(`no line ${id}`);
   }
 
-  /** Other fields in the line of an issue; undefined removes one. */
+  /** Other fields in the line of an issue; undefined removes a field. */
   change(id: string, change: object): void {
     const lines = this.text.split('\n').filter((line) => line !== '');
     const before = this.line(id);

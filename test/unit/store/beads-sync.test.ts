@@ -1,4 +1,5 @@
-// A Beads file and the plan, brought together again and again: each side's new words arrive, none of its old ones.
+// A Beads file and the plan are synced again and again: new edits of each side arrive, and old ones
+// never come back.
 
 import assert from 'node:assert/strict';
 import { editTask } from '../../../server/store/plan/task-edit.ts';

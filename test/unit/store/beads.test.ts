@@ -1,5 +1,5 @@
 // Files of the real `bd` (0.49.6 and 1.0.3): the tasks that may start are those that `bd ready`
-// offers, and changes there since the last import are taken over.
+// offers, and changes since the last import are taken over.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ suite('beads', () => {
     return out.text;
   }
 
-  /** Tasks that may start: ready, and so is everything above them. */
+  /** Tasks that may start: they and everything above them are ready. */
   async function startable(): Promise<string[]> {
     const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')

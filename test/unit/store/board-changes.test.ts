@@ -1,4 +1,4 @@
-// Changes of the board: whatever happens in whatever order, a board that follows by changes is the board that is read.
+// Whatever happens, a board that is updated by changes equals the board that is read anew.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -52,7 +52,7 @@ type Step =
   | { readonly kind: 'edit epic' | 'close epic'; readonly epic: number }
   | { readonly kind: 'import'; readonly lines: readonly (readonly number[])[] };
 
-/** Blocked follows from blockers, or from an outside cause. */
+/** No step sets `blocked`: that follows from blockers or from an outside cause. */
 const goneTo = taskStatuses.filter((status) => status !== 'blocked');
 
 const index = fc.nat({ max: 11 });
@@ -193,7 +193,7 @@ async function apply(project: TestStore, one: Step): Promise<void> {
   });
 }
 
-/** A file of another tool may bring loops; a second import of its records changes those. */
+/** A file of another tool may bring dependency loops; importing it again changes them. */
 async function importLines(
   project: TestStore,
   lines: readonly (readonly number[])[],

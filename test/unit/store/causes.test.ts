@@ -1,4 +1,5 @@
-// The reason why each task is blocked becomes data: sentences of older versions are converted.
+// The reason why each task is blocked becomes data: sentences stored by older versions are
+// converted.
 
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';

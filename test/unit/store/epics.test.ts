@@ -1,4 +1,4 @@
-// Epics: adding, editing, closing, and opening again.
+// Epics: adding, editing, closing and reopening them.
 
 import assert from 'node:assert/strict';
 import { addEpic, closeEpic, editEpic } from '../../../server/store/plan/epics.ts';

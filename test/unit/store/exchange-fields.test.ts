@@ -1,6 +1,6 @@
-// Every column of a task and of an epic, through an export and an import into another project:
-// columns that a format carries are restored, and the others are listed here with the reason. A new
-// column must be added to one of both.
+// Exports every column of a task and of an epic, and imports it into another project: columns that
+// a format carries are restored, and the others are listed here with the reason. A new column must
+// be added to one of the two lists.
 
 import assert from 'node:assert/strict';
 import { exportPlan, type ExportFormat } from '../../../server/store/exchange/exports.ts';
@@ -12,7 +12,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const sha = 'a'.repeat(40);
 
-/** No value is the default of a new row. */
+/** No value equals the default of a new row. */
 const task: Row = {
   id: 'T-2',
   title: 'Everything',

@@ -1,4 +1,5 @@
-// Forecasts of a fleet: each machine compares its own work, and leaves the others' forecasts alone.
+// Forecasts in a fleet: each machine compares its own work and leaves the other machines' forecasts
+// alone.
 
 import assert from 'node:assert/strict';
 import { readForecasts, recordForecast } from '../../../server/store/plan/forecasts.ts';

@@ -1,4 +1,4 @@
-// The format of a file that is imported, detected by its first records that have a shape.
+// The format of an imported file is detected by the first records that have a known form.
 
 import assert from 'node:assert/strict';
 import { sniffFormat, type ImportFormat } from '../../../server/store/exchange/import-format.ts';

@@ -1,4 +1,4 @@
-// Import: all or nothing, unchanged, updated, renamed, and against running tasks.
+// Imports: all or nothing, with unchanged, updated and renamed records, and while tasks run.
 
 import assert from 'node:assert/strict';
 import type { ImportResultView } from '../../../server/protocol/api.ts';

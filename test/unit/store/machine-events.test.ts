@@ -1,4 +1,4 @@
-// The feed's reports on the machines of a fleet, and on which one lands.
+// The events about the machines of a fleet and about which machine lands work.
 
 import assert from 'node:assert/strict';
 import type { Updateable } from 'kysely';
@@ -43,7 +43,7 @@ suite('events of machines', () => {
     seen = 0;
   });
 
-  /** The events since the last call, after every machine looked twice. */
+  /** The events since the last call, after every machine has looked twice. */
   async function told(knowsDead = true): Promise<readonly string[]> {
     for (let looks = 0; looks < 2; looks += 1) await reportMachines(project.store, knowsDead);
     return since();

@@ -1,4 +1,4 @@
-// A person's orders to a machine of the fleet: their refusals, and their writes.
+// A person's orders to a machine of the fleet: when they are refused, and what they store.
 
 import assert from 'node:assert/strict';
 import { beginLander, endLander } from '../../../server/store/fleet/line-landers.ts';

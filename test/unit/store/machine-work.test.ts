@@ -1,4 +1,4 @@
-// A machine's report about the end of its own attempts, even if other machines continued with the
+// A machine reports the end of its own attempts even if other machines have continued with the
 // task.
 
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ suite("a machine's work", () => {
   });
   teardown(() => project.close());
 
-  /** The first attempt is m1's, the second m2's, with which the task is completed. */
+  /** The first attempt ran on m1; the second, which completes the task, on m2. */
   async function outcomeOfFirst(state: AttemptState, isReclaimed = true): Promise<string> {
     const ids = await addTasks(project, [{ title: 'a' }]);
     const id = ids['a'] ?? '';

@@ -1,4 +1,4 @@
-// The machines of a fleet as people see them.
+// The machines of a fleet as shown to people.
 
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';
@@ -31,7 +31,7 @@ suite('machines', () => {
   });
   teardown(() => project.close());
 
-  /** By the database's clock, which is the real one. */
+  /** By the database's clock, which shows the real time. */
   async function machine(id: string, more: Partial<Insertable<MachineTable>> = {}): Promise<void> {
     await tablesOf(project.store.db)
       .insertInto('machines')
@@ -362,7 +362,8 @@ suite('machines', () => {
     await dies('m-b', 'left', Date.now());
     assert.match(await ask(), /, which has left: start "drover worker"/);
     for (const id of ['m-a', 'm-b']) await dies(id, 'working', Date.now() + 60_000);
-    // When released, it continues in its worktree, although another machine could take it.
+    // When the task is released, it continues in its worktree, although another machine could take
+    // it.
     await tablesOf(project.store.db)
       .updateTable('attempts')
       .set({ state: 'interrupted' })
@@ -379,7 +380,7 @@ suite('machines', () => {
     assert.match(await ask(), /^It resumes where it started, on atlas: 0 running, room for 0,/);
     await rooms('m-b', 1);
     assert.match(await ask(), /ready and a worker is free/);
-    // Its machine was started again without the label: it does not continue there.
+    // The machine was restarted without the label, so the task does not continue there.
     await tablesOf(project.store.db)
       .updateTable('machines')
       .set({ labels: '[]' })

@@ -1,4 +1,4 @@
-// A store in memory with a stopped clock and ids that count, for tests of the store.
+// A store in memory with a stopped clock and ids that count up, for tests of the store.
 
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';
@@ -14,7 +14,7 @@ import { sized } from '../../tier.ts';
 import { tablesOf } from '../../tables.ts';
 
 export interface TestSources extends StoreSources {
-  /** Unix milliseconds that the clock shows. */
+  /** The clock's time in Unix milliseconds. */
   nowMs: number;
 }
 
@@ -44,14 +44,14 @@ export type OpenEmpty = (sources: StoreSources) => Promise<Pick<OpenedStore, 'st
 const openInMemory: OpenEmpty = openEmptyStore;
 let openEmpty = openInMemory;
 
-/** Runs the same tests on stores of another kind, or on the default kind if null. */
+/** Runs the same tests on another kind of store; null selects the default kind. */
 export function openStoresWith(open: OpenEmpty | null): void {
   openEmpty = open ?? openInMemory;
 }
 
 /**
- * How many random histories a test draws: `count` in memory; on stores of another kind, whose every
- * statement costs far more, the gate checks only their differences.
+ * How many random histories a test draws: `count` in memory, and fewer on other kinds of store,
+ * whose statements cost far more. There, the gate checks only what differs.
  */
 export function drawn(count: number): number {
   return openEmpty === openInMemory ? count : sized(Math.ceil(count / 4), count);
@@ -62,7 +62,10 @@ export async function memoryStore(sources: TestSources = testSources()): Promise
   return { store, close, sources };
 }
 
-/** Adds tasks by their titles; `blocked_by` and `parent` name titles too. Resolves with the ids by title. */
+/**
+ * Adds tasks by their titles; `blocked_by` and `parent` contain titles too. Resolves with the ids
+ * by title.
+ */
 export async function addTasks(
   project: TestStore,
   tasks: readonly (TaskFields & { readonly title: string })[],
@@ -103,7 +106,9 @@ export async function moveTask(
   });
 }
 
-/** An attempt without the workflow that makes it: the first one, at work, unless `more` says otherwise. */
+/**
+ * An attempt without its workflow: the task's first, which is running unless `more` says otherwise.
+ */
 export async function addAttempt(
   project: TestStore,
   taskId: string,
@@ -134,7 +139,7 @@ export async function statusOf(project: TestStore, id: string): Promise<string> 
   return row.status;
 }
 
-/** The refusal that the promise ends with. */
+/** The refusal with which the promise rejects. */
 export async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
   try {
     await promise;
@@ -145,7 +150,10 @@ export async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
   throw new assert.AssertionError({ message: 'nothing was refused' });
 }
 
-/** Everything in the tables that a person's requests write, to show that a refusal changed nothing. */
+/**
+ * Everything in the tables that a person's requests can change, to show that a refusal has changed
+ * nothing.
+ */
 export async function everything(project: TestStore): Promise<string> {
   const { db } = project.store;
   return JSON.stringify([

@@ -1,4 +1,4 @@
-// The report without an id is the newest run's.
+// A report that is requested without an id is that of the newest run.
 
 import assert from 'node:assert/strict';
 import { readReport, readRuns } from '../../../server/store/history/read-history.ts';

@@ -1,4 +1,4 @@
-// Notes in the store: which ones count, and how they end.
+// Notes in the store: which of them count, and how they end.
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';

@@ -1,5 +1,5 @@
-// The past: however a plan changes, the state at each earlier time equals the state that was seen
-// then.
+// The past: however a plan changes, the state that is computed for an earlier time equals the state
+// that was seen then.
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
@@ -84,7 +84,7 @@ function changesOf(project: TestStore): readonly Change[] {
       const asked = { attempt: 1, requestId: 'r', kind: 'question', text: '?', choices: ['a'] };
       await askQuestion(tx, sources, { ...asked, taskId: one(ids, chance) });
     },
-    // Changes without an event: they belong to no number of the feed.
+    // Changes without an event, which belong to no event number.
     async (tx, ids, chance) =>
       tablesOf(tx)
         .updateTable('tasks')
@@ -127,7 +127,7 @@ suite('the past', () => {
 
   for (const seed of sized([1], [1, 2, 3])) {
     test(`an earlier state of a randomly changing plan is exact, seed ${seed}`, async function () {
-      // Seconds of computing, and many times that beside other work.
+      // Takes seconds alone, and many times that beside other work.
       this.timeout(120_000);
       const { store } = project;
       const chance = new SeededChance(seed);
@@ -153,7 +153,8 @@ suite('the past', () => {
       for (const { change, state } of moments) {
         assert.deepEqual(await past(project, { change }), state, `after change ${change}`);
       }
-      // After an event, the state is the last one seen before the transaction of the next event.
+      // The state after an event is the last state that was seen before the transaction of the next
+      // event.
       const bySeq = new Map(moments.map(({ seq, state }) => [seq, state]));
       for (const [seq, state] of bySeq) {
         assert.deepEqual(await past(project, { seq }), state, `after event ${seq}`);

@@ -1,5 +1,4 @@
-// Plans in the rows: which attempt plans, its handover, and the effect of a person's decision on
-// the plan.
+// Plans in the rows: which attempt plans, how it hands over, and the effect of a person's decision.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// The address of a fleet's database, and the connections to it that are refused.
+// The address of a fleet's database, and which connections to it are refused.
 
 import assert from 'node:assert/strict';
 import { parseDatabaseUrl } from '../../../server/store/postgres/database-url.ts';
@@ -23,7 +23,7 @@ suite("addresses of a fleet's database", () => {
     });
   }
 
-  // The parts of a URL, and whether the connection is encrypted to a server whose certificate is
+  // The parts of a URL, and whether the connection is encrypted and the server's certificate
   // verified.
   for (const [options, isProtected] of [
     ['sslmode=verify-full', true],
@@ -91,7 +91,7 @@ suite("addresses of a fleet's database", () => {
   });
 
   for (const [url, words] of [
-    ['postgresql://a:secret@x,,y/d?sslmode=disable', 'a host is missing beside a comma'],
+    ['postgresql://a:secret@x,,y/d?sslmode=disable', 'a comma has no host before or after it'],
     [
       'postgresql://a:secret@x,y/d?sslmode=disable&target_session_attrs=standby',
       'target_session_attrs is "standby", and Drover needs the server that takes writes; use "read-write"',

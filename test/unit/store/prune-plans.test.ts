@@ -1,4 +1,4 @@
-// A run waits for each statement of retention, so none may go through a whole table of years.
+// A run waits for each statement of retention, so no statement may scan a whole table of years.
 
 import assert from 'node:assert/strict';
 import { openStore } from '../../../server/store/open.ts';

@@ -1,5 +1,5 @@
-// Retention: old data of closed epics is removed; nothing of an open epic is, and reports of the
-// rest do not change.
+// Retention removes old data of closed epics; it removes nothing of an open epic, and reports about
+// the rest do not change.
 
 import assert from 'node:assert/strict';
 import { parseAge } from '../../../server/core/settings/retention.ts';
@@ -22,7 +22,7 @@ import { tablesOf } from '../../tables.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** A small generator, so that a failing seed fails again. */
+/** A small generator of random numbers, so that a failing seed fails again. */
 function numbersOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -49,7 +49,10 @@ interface Plan {
   readonly open: ReadonlySet<string>;
 }
 
-/** Epics of a hundred days, some closed, with tasks that depend on each other, gates and runs. */
+/**
+ * Epics of a hundred days, some of them closed, with tasks that depend on each other, gates and
+ * runs.
+ */
 async function randomPlan(project: TestStore, seed: number): Promise<Plan> {
   const below = numbersOf(seed);
   const { store, sources } = project;
@@ -116,7 +119,7 @@ async function randomPlan(project: TestStore, seed: number): Promise<Plan> {
   return { open: await openTasks(project) };
 }
 
-/** Tasks of open epics, and those without an epic that have not ended well. */
+/** Tasks of open epics, and tasks without an epic that are not completed. */
 async function openTasks({ store }: TestStore): Promise<ReadonlySet<string>> {
   const rows = await tablesOf(store.db)
     .selectFrom('tasks')
@@ -301,7 +304,7 @@ suite('retention', () => {
   });
 });
 
-/** Sums of fractions differ in their last digits by the order in which they are added. */
+/** The last digits of a sum of fractions depend on the order in which they are added. */
 function rounded(text: string): string {
   return text.replaceAll(/\d+\.\d+$/gm, (number) => Number(number).toFixed(6));
 }

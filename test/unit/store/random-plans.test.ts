@@ -1,5 +1,5 @@
-// Random plans: after any additions, edits, moves and completions in any order, derived values stay
-// right.
+// Random plans: derived values stay right after any additions, edits, moves and completions in any
+// order.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

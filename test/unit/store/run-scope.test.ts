@@ -1,4 +1,4 @@
-// Which tasks a run of single tasks is about.
+// Which tasks belong to a run of single tasks.
 
 import assert from 'node:assert/strict';
 import { editTask } from '../../../server/store/plan/task-edit.ts';

@@ -1,4 +1,4 @@
-// The snapshot: keys to the letter, counts, scope, waiting and stuck tasks and why.
+// The snapshot: its exact keys, its counts, its scope, and why tasks wait or are stuck.
 
 import assert from 'node:assert/strict';
 import { addEpic } from '../../../server/store/plan/epics.ts';

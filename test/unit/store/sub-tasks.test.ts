@@ -1,5 +1,4 @@
-// Sub-tasks share the fate of their parent, but those that were finished before are never run
-// again.
+// Sub-tasks share their parent's fate, but finished ones never run again.
 
 import assert from 'node:assert/strict';
 import { claimTask } from '../../../server/store/work/claims.ts';

@@ -1,4 +1,4 @@
-// Moving and removing: the resulting order, refusals, and that a refusal changes nothing.
+// Moving and removing tasks: the resulting order and the refusals, which change nothing.
 
 import assert from 'node:assert/strict';
 import { startableTasks } from '../../../server/store/work/startable.ts';
@@ -47,7 +47,7 @@ suite('moving tasks', () => {
     await project.store.transaction((tx) => moveTasks(tx, project.sources, given));
   }
 
-  /** Titles in the order of the board, sub-tasks left out unless their parent is named. */
+  /** Titles in the order of the board; sub-tasks are left out unless their parent is named. */
   async function order(parent: string | null = null): Promise<string> {
     const rows = await tablesOf(project.store.db)
       .selectFrom('tasks')

@@ -1,4 +1,5 @@
-// The feed that is kept as stories: told further, never twice, and anew when retention has removed events.
+// Events that are kept as stories: a story is continued, never told twice, and told anew when
+// retention has removed events.
 
 import assert from 'node:assert/strict';
 import { ToldStories } from '../../../server/store/history/told-stories.ts';
@@ -19,7 +20,7 @@ suite('stored task histories', () => {
     const first = await told.read(db);
     await moveTask(project, A, ['claimed', 'in_progress']);
     await addTasks(project, [{ title: 'B' }]);
-    // Asked at once by several: each event is reported once.
+    // Several callers ask at once: each event is reported once.
     const [next, other] = await Promise.all([told.read(db), told.read(db)]);
     assert.equal(next, first);
     assert.equal(other, first);

@@ -1,4 +1,4 @@
-// A transaction that fails writes nothing, whatever parts of its body are still at work.
+// A transaction that fails writes nothing, even if parts of its body are still running.
 
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
@@ -25,13 +25,13 @@ suite('transactions', () => {
   const add = (tx: Kysely<StoreTables>, n: number) =>
     tx.insertInto('epics').values({ id: `E-${n}`, title: 'x', position: n, created_at: 1 });
 
-  /** Writes until it is refused, for which there is a reason afterwards. */
+  /** Writes until the store refuses, and then has the reason. */
   async function writeOn(tx: Kysely<StoreTables>, waits: boolean): Promise<unknown> {
     try {
       for (let n = 0; n < writesMax; n += 1) {
         if (waits) await add(tx, n).returning('id').execute();
         else await add(tx, n).execute();
-        // A request without a wait takes no time at all.
+        // A request that does not wait takes no time at all.
         if (!waits) await setImmediate();
       }
     } catch (error) {

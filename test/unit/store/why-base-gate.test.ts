@@ -1,4 +1,4 @@
-// A ready task that waits for the gate on the branch from which it would start.
+// A ready task waits for the gate on the branch from which it would start.
 
 import assert from 'node:assert/strict';
 import { why } from '../../../server/store/why/why.ts';

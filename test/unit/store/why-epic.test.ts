@@ -1,4 +1,4 @@
-// Why an epic has not landed, from the first task to the landing.
+// Why an epic has not landed, from its first task to its landing.
 
 import assert from 'node:assert/strict';
 import { endEpicLanding, markEpicLanded } from '../../../server/store/plan/epic-landing.ts';

@@ -1,5 +1,5 @@
-// Why a ready task has not started after a run was stopped: the command that continues that run, if
-// the run has the task.
+// Why a ready task has not started after its run was stopped: names the command that continues the
+// run if the run contains the task.
 
 import assert from 'node:assert/strict';
 import { addEpic } from '../../../server/store/plan/epics.ts';

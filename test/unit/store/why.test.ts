@@ -1,4 +1,4 @@
-// Why a task is not running: sentences from facts, for every state.
+// Why a task is not running: the sentences for every state, made from facts.
 
 import assert from 'node:assert/strict';
 import type { AgentChoices } from '../../../server/core/work/fallback.ts';
@@ -33,7 +33,7 @@ suite('why', () => {
   let agents: AgentChoices = noFallback;
   let remote: NonNullable<WhyFacts['remote']>;
 
-  /** The sentences with titles in the place of ids. */
+  /** The sentences, with titles in place of ids. */
   async function ask(id: string, hasBackend = true): Promise<string[]> {
     const still = { nowMs: testStartMs, agentKind: 'claude', gateNeeds: [] };
     const facts = { ...still, agents, hasBackend, remote };

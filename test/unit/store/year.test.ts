@@ -1,5 +1,5 @@
-// A year of a project under retention: each month's work is done, its epic closed and the old
-// history removed. The rest grows by the rows of the tasks themselves and by nothing else.
+// A year of a project under retention: each month its work is completed, its epic closed and the
+// old history removed. What stays grows only by the rows of the tasks themselves.
 
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
@@ -21,12 +21,12 @@ const dayMs = 24 * 3_600_000;
 const perMonth = sized(40, 1_000);
 const perEpic = 100;
 const months = 12;
-/** Months that the longest of the settings keeps, and the current one. */
+/** The months that the longest setting keeps, and the current month. */
 const keptMonths = 4;
 
 /**
- * The rows of a task during its life: its states, an attempt, a verdict, a landing, a delivery, and
- * its events.
+ * All rows that a task gets: its states, an attempt, a verdict, a landing, a delivery and its
+ * events.
  */
 async function liveOneTask(tx: Tx, { store }: OpenedStore, sources: TestSources, epic: string) {
   const step = (): void => {
@@ -105,7 +105,7 @@ async function removeOld({ store }: OpenedStore, nowMs: number): Promise<void> {
   await pruneDeliveries(run, nowMs - 30 * dayMs);
 }
 
-/** Bytes of pages that are in use; a freed one is used again. */
+/** Bytes of the pages in use; pages that were freed are used again. */
 function usedBytes(database: DatabaseSync): number {
   const pragma = (name: string): number =>
     Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);

@@ -1,4 +1,4 @@
-// Retention in a folder of logs: removes the oldest, never the newest.
+// Retention in a folder of logs removes the oldest logs and never the newest.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';

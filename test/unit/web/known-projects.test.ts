@@ -1,4 +1,5 @@
-// The list of a user's projects: one file each, so that backends that start at once lose no entry.
+// The list of a user's projects: one file for each, so that backends that start at the same time
+// lose no entry.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs';

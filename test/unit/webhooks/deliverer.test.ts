@@ -1,5 +1,5 @@
-// Webhooks from the feed to a receiver: the requests, signed as others check them, and sent until
-// they have arrived.
+// Webhooks from the event to the receiver: requests are signed as receivers check them, and are
+// repeated until they arrive.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';

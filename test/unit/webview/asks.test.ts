@@ -1,4 +1,5 @@
-// A webview's requests: one message for a turn, each answered once, none forgotten.
+// A webview's requests: one message for each turn of the event loop; each request is answered once,
+// and none is lost.
 
 import assert from 'node:assert/strict';
 import { replyTo } from '../../../extension/webviews/replies.ts';

@@ -1,5 +1,5 @@
-// The pure parts of the board: columns, the graph that is shown, its layout, the part in sight,
-// keys, memory.
+// The pure parts of the board: columns, the visible graph, its layout, the visible part, keys and
+// memory.
 
 import assert from 'node:assert/strict';
 import { readMemory } from '../../../../webview/board/board-memory.ts';

@@ -1,4 +1,5 @@
-// Items that wait for a person: a plan is one of them, approved by the number that was read.
+// Items that wait for a person. A plan is one of them, and is approved by the number of the version
+// that was read.
 
 import assert from 'node:assert/strict';
 import {
@@ -124,7 +125,7 @@ suite('inbox items', () => {
         candidate: { number: 3, added_lines: null, removed_lines: null },
       }),
     ];
-    // Before all are done nothing is asked.
+    // Nothing is asked before all candidates are done.
     assert.deepEqual(inboxItems(snapshotOf(tasks)), []);
     const question = questionView({ id: 'q', task_id: 'a', choices: ['a-c1', 'a-c2'] });
     const items = inboxItems({ ...snapshotOf(tasks), questions: [question] });

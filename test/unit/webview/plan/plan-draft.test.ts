@@ -1,4 +1,4 @@
-// The lines that are added of a plan that a person has changed.
+// The lines that are added when a person has changed a plan.
 
 import assert from 'node:assert/strict';
 import { firstWords } from '../../../../webview/plan/plan-template.ts';

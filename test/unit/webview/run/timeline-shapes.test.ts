@@ -1,4 +1,5 @@
-// The shapes of the timeline: each attempt has its place, and its parts are in the path of their kind.
+// The shapes of the timeline: each attempt has its place, and the path of each kind contains its
+// parts.
 
 import assert from 'node:assert/strict';
 import { buildTimeline } from '../../../../webview/run/timeline-model.ts';

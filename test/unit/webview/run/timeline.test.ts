@@ -1,4 +1,5 @@
-// The timeline's model: rows of workers, the critical path, round marks, and the targets of keys.
+// The timeline's model: rows of workers, the critical path, axis marks at round times, and where
+// keys move to.
 
 import assert from 'node:assert/strict';
 import { nextBarIndex, listTicks, buildTimeline } from '../../../../webview/run/timeline-model.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../../webview/shared/looks/frame-meter.ts';
 
 suite('frames', () => {
-  /** Refreshes every 20 ms; each drawing is asked for 15 ms before its refresh. */
+  /** The display refreshes every 20 ms; each frame is requested 15 ms before a refresh. */
   const frame = (refreshMs: number, workMs: number, waitMs = 15): DrawnFrame => {
     return { dueMs: refreshMs - waitMs, refreshMs, doneMs: refreshMs + workMs };
   };

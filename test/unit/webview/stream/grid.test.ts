@@ -1,4 +1,4 @@
-// The grid's pure parts: live agents, the targets of arrows, a tile's text, and its feed.
+// The grid's pure parts: live agents, where arrow keys move to, a tile's text, and its feed.
 
 import assert from 'node:assert/strict';
 import { epicView, questionView, snapshotOf, taskView } from '../../../doubles/views.ts';

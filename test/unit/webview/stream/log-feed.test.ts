@@ -1,4 +1,5 @@
-// A feed opens at the end, follows, pages in both directions, and survives a backend that is gone.
+// A feed opens at the end, follows new output, pages in both directions, and survives the end of
+// the backend.
 
 import assert from 'node:assert/strict';
 import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
@@ -44,7 +45,7 @@ async function open(
         failures.push(error?.message ?? null);
         tell();
       },
-      // Pauses are as short as a turn of the event loop.
+      // Pauses take only one turn of the event loop.
       sleep: (ms, signal) => sleep(ms > 20_000 ? ms : 1, signal),
       farSide: () => opened.side,
       ...change,

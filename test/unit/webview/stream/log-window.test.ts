@@ -1,4 +1,4 @@
-// The loaded part of a log: pages without gaps, bounded, with keys that stay.
+// The loaded part of a log: pages without gaps, bounded in size, with stable keys.
 
 import assert from 'node:assert/strict';
 import {
@@ -8,7 +8,7 @@ import {
   type LogPage,
 } from '../../../../webview/shared/log/log-window.ts';
 
-/** One text for each event, ten bytes each. */
+/** A text of ten bytes for each event. */
 function page(first: number, count: number, type = 'text'): LogPage {
   return {
     start: first * 10,
@@ -74,7 +74,7 @@ suite('log window', () => {
       events: [{ type: 'text', text: 'large', at: 1 }],
     });
     window.reset(large(0));
-    // Pages of live output are joined while they are small in number: a window keeps at least one page.
+    // Small pages of live output are joined: a window keeps at least one page.
     for (let index = 0; index < 3; index += 1) {
       window.append({ ...page(0, 500), start: window.end, end: window.end + windowBytesMax / 4 });
     }

@@ -1,4 +1,4 @@
-// Prose, code and lists of agents as they are shown: Markdown, colors, changed words, to-do lists.
+// How the prose, code and lists of agents are shown: Markdown, colors, changed words, to-do lists.
 
 import assert from 'node:assert/strict';
 import type { LogLineView } from '../../../../server/protocol/log-line.ts';
@@ -9,7 +9,7 @@ import { lastTodos, todoSummary } from '../../../../webview/shared/log/todo-list
 import { changedWords } from '../../../../webview/shared/text/word-diff.ts';
 import type { ProseSpan } from '../../../../webview/shared/text/file-reference.ts';
 
-/** A tree of prose as one line. */
+/** A tree of prose, written as one line. */
 function outline(block: ProseBlock): string {
   switch (block.kind) {
     case 'code':

@@ -1,4 +1,5 @@
-// The feed on real log files, as the backend reads them: forwards, backwards, and over a middle that was dropped.
+// The feed on real log files, read as by the backend: forwards, backwards, and across a middle that
+// was dropped.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// The small pure parts of the stream: following, diffs, steps, questions, prose, cutting, search, memory, frames.
+// The small pure parts of the stream: following, diffs, steps, questions, prose, shortening,
+// search, memory, frames.
 
 import assert from 'node:assert/strict';
 import { exitText } from '../../../../webview/shared/log/entry-text.ts';

@@ -1,4 +1,5 @@
-// The grid's turns: who asks when, together with whom, on a clock that the test moves.
+// The grid's turns: which tiles ask when, and together with which others, on a clock that the test
+// moves.
 
 import assert from 'node:assert/strict';
 import { assignTurn, Turns } from '../../../../webview/grid/tile-turns.ts';

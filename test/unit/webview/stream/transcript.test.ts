@@ -1,4 +1,4 @@
-// Events of a log become entries for people.
+// Events of a log become entries that people can read.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

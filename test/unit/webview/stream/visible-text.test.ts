@@ -1,4 +1,4 @@
-// Text of agents can't hide, move, link or turn anything.
+// Agents' text cannot hide, move, link or turn anything.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// The little that the tree says behind a title.
+// The few facts that the tree shows after a title.
 
 import assert from 'node:assert/strict';
 import { listRowFacts } from '../../../../webview/tree/row-template.ts';

@@ -1,4 +1,4 @@
-// Whatever happens to a board: rows that were updated step by step equal those that are computed
+// Whatever happens to a board, rows that were updated step by step equal rows that are computed
 // from scratch.
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ const epic = (id: string, title: string): EpicView => epicView({ id, title });
 const small = fc.nat({ max: 7 });
 const isKept = (task: TaskView, at: number): boolean => task.id !== `t${at}`;
 
-/** The task at a place is another one, with all else as it was. */
+/** A different task is at this place, and everything else is unchanged. */
 function withTask(at: number, change: Partial<TaskView>): Step {
   return (board) => ({
     ...board,

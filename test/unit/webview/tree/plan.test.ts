@@ -1,4 +1,4 @@
-// The effects of drags and keys on a plan, and their undo: on a board whose backend is a list.
+// The effects of drags and keys on a plan, and their undo, on a board whose backend is a list.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -20,7 +20,10 @@ import { buildRows, emptyLook, rowTitle, type Row } from '../../../../webview/tr
 import type { Host } from '../../../../webview/shared/host.ts';
 import { epicView, snapshotOf, taskView } from '../../../doubles/views.ts';
 
-/** `a b | c` in epic one: each word a task with its epic; `x>y`: x waits for y; `p/q`: q is a part of p. */
+/**
+ * `a b | c`: the tasks a and b in the first epic, c in the second; `x>y`: x waits for y; `p/q`: q
+ * is a sub-task of p.
+ */
 function boardOf(plan: Readonly<Record<string, string>>): StatusSnapshot {
   const tasks: TaskView[] = [];
   for (const [epic, words] of Object.entries(plan)) {
@@ -44,7 +47,8 @@ function boardOf(plan: Readonly<Record<string, string>>): StatusSnapshot {
 }
 
 /**
- * Siblings in their order: those of each epic, and parts of each task under its name if it has any.
+ * Siblings in their order: those of each epic, and the sub-tasks of each task under the task's
+ * name.
  */
 function shape(board: StatusSnapshot): Readonly<Record<string, string>> {
   const lists: Record<string, string[]> = Object.fromEntries(
@@ -57,7 +61,7 @@ function shape(board: StatusSnapshot): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(lists).map(([id, list]) => [id, list.join(' ')]));
 }
 
-/** A backend that holds the plan in a list and carries out the requests. */
+/** A backend that keeps the plan in a list and carries out the requests. */
 class ListBackend {
   board: StatusSnapshot;
   constructor(board: StatusSnapshot) {

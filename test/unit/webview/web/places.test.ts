@@ -1,4 +1,4 @@
-// Addresses of the page: the way back, a reload and links of webhooks lead to the same place.
+// Addresses of the page: going back, reloading and links from webhooks lead to the same place.
 
 import assert from 'node:assert/strict';
 import { webhookLink } from '../../../../server/core/webhooks/webhook-events.ts';

@@ -1,4 +1,4 @@
-// C18–C27: the stream of a job against a runtime of upstream's form, with its defects.
+// C18–C27: the stream of a job from a runtime that behaves like upstream's, including its defects.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -167,7 +167,7 @@ suite('the stream of a job', () => {
     const { end, lines, streams } = await followed(tenLines, { quietStreams: { left: 5 } }, own);
     assert.deepEqual(end, done);
     assert.deepEqual(lines, ten);
-    // On a busy machine an answer can be late as well.
+    // On a busy machine an answer can be late, too.
     assert.ok(streams.length >= 6, `${streams.length} streams`);
   });
 
