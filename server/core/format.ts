@@ -47,7 +47,7 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** `1st`, `12th`, `23rd`. */
+/** Returns for example `1st`, `12th` or `23rd`. */
 export function formatOrdinal(position: number): string {
   const teen = position % 100 >= 11 && position % 100 <= 13;
   const ending = teen ? 'th' : (['th', 'st', 'nd', 'rd'][position % 10] ?? 'th');

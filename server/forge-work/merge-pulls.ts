@@ -84,7 +84,7 @@ interface Gated {
   readonly run: RunRow | null;
 }
 
-/** The tip that the gate runs on, and the name under which its gates are counted. */
+/** The tip that the gate runs on, and the name under which its gate runs are counted. */
 async function gatedTip(engine: Engine, { pull, place, run }: Gated) {
   if (place === null || run === null) return { tip: pull.head_sha, counted: pull.head_sha };
   // All levels are moved onto the latest base.

@@ -1,4 +1,4 @@
-// A red check on its way to an agent: with the log of its job, or after the job has run once more.
+// Gives a red check to an agent, with the log of its job, or first runs the job once more.
 
 import type { Reaction } from '../core/forge/decide.ts';
 import type { JobLog } from '../core/forge/job-log.ts';
@@ -27,7 +27,7 @@ export interface RerunPlan {
 interface RedCheck {
   readonly pull: PullRow;
   readonly facts: PullFacts;
-  /** Of its level in a stack; null if it is in none. */
+  /** The tasks of the pull request's level. Null if it is not in a stack. */
   readonly tasks: readonly string[] | null;
   readonly fix: Fix;
   readonly check: Check;
@@ -39,7 +39,8 @@ export async function giveCheck(engine: Engine, forge: Forge, red: RedCheck): Pr
   const core = facts.pull;
   const all = facts.checks.kind === 'read' ? facts.checks.value : [];
   const rerun = facts.reruns.find((one) => one.check === check.name) ?? null;
-  // The group of a merge queue is gone by the time that its check is red.
+  // When a check of a merge queue's group is red, the group no longer exists, so the job cannot run
+  // again.
   const isOfHead = fix.key === `${fix.subject}/${core.head}`;
   const stepFor = (isOurs: boolean | null): ReturnType<typeof rerunStep> =>
     isOfHead ? rerunStep(check, all, { rerun, isOurs, nowMs: facts.nowMs }) : 'give';
@@ -56,7 +57,8 @@ export async function giveCheck(engine: Engine, forge: Forge, red: RedCheck): Pr
     case 'give': {
       const words =
         log === null ? '' : log.kind === 'read' ? log.value.evidence : unreadLog(log.why);
-      // Masked before it is cut to a length.
+      // Secrets are masked before the log is shortened, because half a secret would not be
+      // recognized.
       const cause = { kind: 'check', check, log: engine.mask(words) } as const;
       return addFix(engine, { pull, core, tasks }, { ...fix, cause });
     }
@@ -67,7 +69,7 @@ function unreadLog(why: string): string {
   return `The log of its job cannot be read: ${why}`;
 }
 
-/** Returns null if it is not known. */
+/** Returns whether the failure is about this work, or null if that is unknown. */
 function isOurs(
   { annotations }: Check,
   paths: readonly string[] | null,
@@ -77,7 +79,7 @@ function isOurs(
   return log.value.isOurs || annotations.some(({ path }) => paths.includes(path));
 }
 
-/** The files that the pull request changes; null if they are not known here. */
+/** Returns the files that the pull request changes, or null if they are unknown here. */
 async function pathsOf(engine: Engine, core: PullCore): Promise<readonly string[] | null> {
   const base = await engine.git.mergeBase(core.baseSha, core.head);
   const changed = base === null ? null : await engine.git.changedPaths(base, core.head);
@@ -110,7 +112,10 @@ async function planRerun(
   });
 }
 
-/** An agent gets the check instead; `drover pr` shows the reason. */
+/**
+ * Records that the job cannot run again. An agent gets the check instead, and `drover pr` shows the
+ * reason.
+ */
 export async function notRerun(engine: Engine, tx: Tx, row: OutboxRow, why: string): Promise<void> {
   const { pull } = JSON.parse(row.request) as RerunPlan;
   await storeFact(tx, pull, 'rerun', { unread: why });
@@ -121,7 +126,7 @@ export async function notRerun(engine: Engine, tx: Tx, row: OutboxRow, why: stri
   });
 }
 
-/** The requests to run jobs of this head again. */
+/** Returns the requests to run jobs of this head again. */
 export function rerunsIn(outbox: readonly OutboxRow[], head: string): readonly Rerun[] {
   return outbox.flatMap((row): readonly Rerun[] => {
     if (row.kind !== 'rerun' || row.state === 'dropped') return [];

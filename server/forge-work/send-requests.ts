@@ -74,7 +74,7 @@ async function sendOne({ engine, project }: SendDeps, row: OutboxRow): Promise<n
       const nextMs = Math.max(sent.untilMs ?? 0, atMs + waitMs);
       await store.transaction(async (tx) => {
         await delayRequest(tx, row, nextMs, why);
-        // Its epic may have landed.
+        // The epic may have landed since.
         if (row.kind === 'delete' || row.kind === personReply) return;
         const state = undoesOf(row) === null ? 'pull_request' : 'landed';
         await setEpicWaiting(tx, row.epic_id, { state, note: why });

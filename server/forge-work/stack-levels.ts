@@ -92,7 +92,7 @@ export async function moveOntoBase(
   const at = { epicId: pull.epic_id, tip, base: base.value };
   const known = await engine.durable.get(testOnBaseName(run, at));
   if (known === null) await testOnBase(engine, run, at);
-  // After a conflict, the epic says so.
+  // If it ended with a conflict, the epic shows that.
   return known === null || known.state === 'pending' || known.state === 'running';
 }
 

@@ -1,4 +1,4 @@
-// The place of a pull request in a stack.
+// Finds the place of a pull request in its stack.
 
 import type { PushedLevel, StackPlace } from '../core/forge/stack.ts';
 import type { PullRow } from '../store/forge/pull-requests.ts';
@@ -18,7 +18,7 @@ export interface LevelPlace extends StackPlace {
   readonly baseName: string;
 }
 
-/** Returns null for a pull request that is not in a stack. */
+/** Returns null if the pull request is not in a stack. */
 export async function placeInStack(engine: Engine, pull: PullRow): Promise<LevelPlace | null> {
   const { db } = engine.store;
   const { levels, pulls } = await stackLevels(db, pull.epic_id);

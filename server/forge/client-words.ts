@@ -1,4 +1,4 @@
-// The sentences about an answer of the host that brings no facts.
+// Words for an answer of the host that contains no facts.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import type { Unreadable } from './port.ts';
@@ -38,7 +38,7 @@ export function refusalOf(
   }
 }
 
-/** The host's reply to the request, in one short line. */
+/** Returns the host's reply to the request as one short line. */
 export function messageOf(body: unknown): string {
   if (!isObject(body) || typeof body['message'] !== 'string') return '';
   return `: ${oneLine(`${body['message']} ${wordsOf(body['errors'])}`)}`;

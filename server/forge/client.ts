@@ -104,8 +104,8 @@ export class ForgeClient {
   }
 
   /**
-   * Reads a text that may be on another host. The token does not go there: the address itself gives
-   * the right.
+   * Reads a text that may be on another host. That host does not get the token: its URL already
+   * grants access.
    */
   async download(path: string, take: (text: string) => void): Promise<Answer<null>> {
     const url = new URL(path, this.#base);

@@ -1,4 +1,4 @@
-// The log of a job of Actions, and the request to run the job again.
+// Reads the log of a GitHub Actions job, and requests that the job runs again.
 
 import { isObject } from '../core/exchange/json-object.ts';
 import { type JobLog, JobLogReader } from '../core/forge/job-log.ts';
@@ -18,7 +18,7 @@ export async function readJobLog(
   return answer.kind === 'facts' ? facts(reader.end()) : answer;
 }
 
-/** Does nothing if the job's workflow was run again since. */
+/** Does nothing if the job's workflow has been rerun since. */
 export async function rerunJob(
   client: ForgeClient,
   home: string,

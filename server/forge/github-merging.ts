@@ -35,10 +35,10 @@ const queueMutation = `mutation ($id: ID!, $head: GitObjectID!) {
   }
 }`;
 
-/** REST shows automatic merges, so this is only for a queue that someone else uses. */
+/** Only needed for a queue that someone else uses, because REST shows automatic merges. */
 const mergingUses = 119;
 
-/** `pullTag`: changes with the pull request, but not with its place in the queue. */
+/** `pullTag` changes with the pull request, but not with its place in the queue. */
 export async function readMerging(
   client: ForgeClient,
   nativeId: string,

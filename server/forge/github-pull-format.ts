@@ -52,7 +52,7 @@ export function readCheckRun(
     url: text(item['html_url']),
     text: [output['title'], output['summary'], output['text']].map(text).join('\n').trim(),
     annotations: [],
-    // A run of Actions has the number of its job.
+    // The ID of an Actions check run is also the number of its job.
     job: objectIn(item, 'app')['slug'] === 'github-actions' ? id : null,
     hasAnnotations: Number(output['annotations_count']) > 0,
   };

@@ -21,11 +21,11 @@ export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
   /**
-   * The start of the work in `commit`, if that is not the merge base of both histories: then only
-   * the difference to it is merged, and the tip is the only parent.
+   * The commit that the work in `commit` starts from, if that is not the merge base of the two
+   * histories. Only the changes since then are merged, and the tip is the only parent.
    */
   readonly base?: Sha | null;
-  /** Parents of the new commit, if they are not those above. */
+  /** Parents of the new commit, if they differ from the usual ones. */
   readonly parents?: readonly Sha[];
   /**
    * Contents with which a person resolved conflicts, by path; null removes the file. Files that are

@@ -66,7 +66,7 @@ export interface ForecastWork {
   /** The branch that it finally lands on. */
   readonly target: string;
   readonly startedMs: number;
-  /** Its agent has ended, and its work waits to land. */
+  /** The agent has ended, and its work is waiting to land. */
   readonly isFinished: boolean;
 }
 
@@ -98,8 +98,8 @@ export function pairsThatMeet<W extends ForecastWork>(
 }
 
 /**
- * The later work waits, unless it is finished and the earlier one is not: it would be done again.
- * Returns null if both are finished, because their landings then decide.
+ * The later task waits for the earlier one, unless only the later one is finished: waiting would
+ * mean redoing it. Returns null if both are finished, because their landings then decide.
  */
 export function orderOfPair<W extends ForecastWork>(
   later: W,

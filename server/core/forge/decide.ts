@@ -67,7 +67,9 @@ export function decide(facts: PullFacts): readonly Reaction[] {
   return [...withinLimits(facts, wanted), ...(step === null ? [] : [step])];
 }
 
-/** The levels above would not have those commits. */
+/**
+ * Explains commits that someone else pushed to a level. The levels above would not contain them.
+ */
 function foreignWords({ head }: PullFacts, name: string): string {
   return head === 'on_top'
     ? `someone pushed commits to ${name}, which Drover does not add to a stack; remove them, or merge the pull request with them`

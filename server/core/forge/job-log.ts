@@ -1,21 +1,21 @@
-// What the log of a job says about its failure, and whether it is about the work of the pull
+// Reads the log of a job: why the job failed, and whether the failure is about the work of the pull
 // request. Pure.
 
 import { FailureLines, failureEvidence } from '../prompt/failure-lines.ts';
 
 export interface JobLog {
-  /** The telling lines, then the end; 8 kB or a little more. */
+  /** The lines that explain the failure, then the end of the log; about 8 kB. */
   readonly evidence: string;
-  /** It names a file of the pull request. */
+  /** True if the log names a file of the pull request. */
   readonly isOurs: boolean;
 }
 
 const tellingMax = 20;
 const tailMax = 2 * 1024;
-/** Lines in which names of files are looked for: a flood must not cost a minute of reading. */
+/** Number of lines that are searched for file names. A huge log must not take a minute to read. */
 const linesMax = 100_000;
 
-/** Reads a log as it comes. */
+/** Reads a log while it is downloaded. */
 export class JobLogReader {
   readonly #telling = new FailureLines();
   readonly #names: readonly string[];
@@ -26,7 +26,7 @@ export class JobLogReader {
 
   /** `paths`: the files that the pull request changes. */
   constructor(paths: readonly string[]) {
-    // A tool that runs in a folder names the file alone, with the line.
+    // A tool that runs in a subfolder prints only the file's name, followed by a line number.
     this.#names = [...new Set(paths.flatMap((path) => [path, `${path.split('/').at(-1)}:`]))];
   }
 
@@ -54,14 +54,14 @@ export class JobLogReader {
     this.#lines += lines.length;
     const text = lines.map((line) => `${line}\n`).join('');
     this.#telling.add(text);
-    // Whole lines only, so that a secret is masked as a whole.
+    // Only whole lines are kept, so that a secret can be masked as a whole.
     const all = `${this.#tail}${text}`;
     const cut = all.length <= tailMax ? 0 : all.indexOf('\n', all.length - tailMax) + 1;
     this.#tail = all.slice(cut);
   }
 }
 
-/** GitHub puts a time before each line, and marks some as commands to its page. */
+/** GitHub puts a time before each line, and marks some lines as commands for its page. */
 function withoutFrame(line: string): string {
   return line
     .replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /u, '')

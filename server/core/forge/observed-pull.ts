@@ -27,7 +27,7 @@ export type Read<T> =
 
 export interface PullFacts {
   readonly pull: PullCore;
-  /** Null if it is not in a stack. */
+  /** Null if the pull request is not in a stack. */
   readonly place: StackPlace | null;
   /** The commit that Drover pushed last. */
   readonly pushed: string;
@@ -41,7 +41,7 @@ export interface PullFacts {
   /** Users who are known to have write access to the repository. */
   readonly writers: ReadonlySet<string>;
   readonly done: readonly DoneReaction[];
-  /** Of this head. */
+  /** Requests to run jobs of this head again. */
   readonly reruns: readonly Rerun[];
   readonly merge: MergeFacts;
   readonly nowMs: number;

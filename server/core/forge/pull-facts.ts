@@ -25,7 +25,7 @@ export interface Check {
   /** The check's description of its failure. */
   readonly text: string;
   readonly annotations: readonly Annotation[];
-  /** The job of Actions that it is; null for checks of others. */
+  /** Number of the GitHub Actions job. Null for a check of another service. */
   readonly job: number | null;
 }
 
@@ -50,7 +50,7 @@ export interface BranchRules {
   readonly isProtected: boolean;
 }
 
-/** A branch without protection. */
+/** The rules of a branch without protection. */
 export const noRules: BranchRules = {
   requiredChecks: [],
   approvals: 0,
@@ -69,7 +69,7 @@ export interface ReviewThread {
   readonly isOpen: boolean;
   readonly path: string | null;
   readonly line: number | null;
-  /** Its page; absent in facts that an older Drover has stored. */
+  /** URL of the page. Absent in facts that an older version of Drover stored. */
   readonly url?: string;
   readonly comments: readonly ReviewComment[];
 }

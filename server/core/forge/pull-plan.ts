@@ -1,7 +1,10 @@
 // The requests to the forge for one tested state of an epic.
 
 export const pullShapes = ['epic', 'stack'] as const;
-/** One pull request for the epic, or one for each of its tasks on top of each other. */
+/**
+ * `epic`: one pull request for the whole epic. `stack`: one for each task, each based on the
+ * previous one.
+ */
 export type PullShape = (typeof pullShapes)[number];
 
 export interface PullRequestPlan {
@@ -24,16 +27,16 @@ export interface PullRequestPlan {
   readonly labels: readonly string[];
   /** Merges by the forge that this pull request reverts. Absent for work of an epic. */
   readonly undoes?: readonly ForgeMerge[];
-  /** The part of a stack that it brings, instead of the whole epic. */
+  /** The level of the stack that this pull request brings. Absent if it brings the whole epic. */
   readonly level?: PlannedLevel;
 }
 
-/** One pull request of a stack, as it is pushed. */
+/** A level of a stack when it is pushed. */
 export interface PlannedLevel {
-  /** Rises from the bottom; a number is used once in an epic. */
+  /** Increases from the bottom to the top. A number is never reused within an epic. */
   readonly position: number;
   readonly tasks: readonly string[];
-  /** Commits of the epic's line whose changes it brings. */
+  /** Commits of the epic's line whose changes the level contains. */
   readonly commits: readonly string[];
   /** The head that Drover pushed before. Null if the branch is new. */
   readonly pushed: string | null;

@@ -1,14 +1,14 @@
-// A person's reply on a thread of a pull request, as the forge gets it and as people read it. Pure.
+// Formats a person's reply to a thread of a pull request, for the forge and for people. Pure.
 
 import { readable } from './issue-texts.ts';
 
-/** GitHub refuses longer comments. */
+/** GitHub rejects longer comments. */
 export const replyCharsMax = 60_000;
 
 export interface PersonReply {
-  /** Different for each reply. */
+  /** Unique for each reply. */
   readonly id: string;
-  /** The pull request, by the provider's own id and its number. */
+  /** The provider's ID of the pull request. */
   readonly nativeId: string;
   readonly number: number;
   readonly threadId: string;
@@ -16,8 +16,9 @@ export interface PersonReply {
 }
 
 /**
- * The hidden end tells it from an equal reply after a crash. It is not the end of a comment of
- * Drover's own: an agent gets the reply of someone who may write to the repository.
+ * Appends a hidden mark to the reply, so that Drover finds the reply again after a crash even if
+ * another one has the same text. Drover's own comments end with a different mark, because agents
+ * ignore those but read this reply if its author may write to the repository.
  */
 export function personReplyBody(reply: PersonReply): string {
   return `${reply.text}\n\n${replyMark(reply)}`;
@@ -27,7 +28,9 @@ export function replyMark({ id }: Pick<PersonReply, 'id'>): string {
   return `<!-- drover ${id} -->`;
 }
 
-/** Text of the forge for a person: without hidden parts. It is never used as HTML. */
+/**
+ * Removes the hidden parts from a text of the forge, for people. The result is never used as HTML.
+ */
 export function shownText(body: string): string {
   return readable(body);
 }
@@ -37,7 +40,7 @@ export interface ThreadPlace {
   readonly line: number | null;
 }
 
-/** `src/auth.ts:40`; a review without a path is about the whole change. */
+/** Returns for example `src/auth.ts:40`. A review without a path is about the whole change. */
 export function threadPlace({ path, line }: ThreadPlace): string {
   if (path === null) return 'The whole change';
   return line === null ? path : `${path}:${line}`;

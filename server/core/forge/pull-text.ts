@@ -11,7 +11,10 @@ export interface PullTextFacts {
   readonly target: string;
   /** Numbers of the pull requests that it reverts; empty if it adds work. */
   readonly undoes: readonly number[];
-  /** A level of a stack, and the number of the open one below it. Absent for a whole epic. */
+  /**
+   * The level of a stack, and the number of the open pull request below it. Absent for a whole
+   * epic.
+   */
   readonly level?: { readonly below: number | null };
 }
 

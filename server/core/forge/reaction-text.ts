@@ -30,7 +30,9 @@ export function fixText(pull: Pick<PullCore, 'number' | 'url'>, cause: Cause): F
   }
 }
 
-/** Annotations first, then the check's own words, then its log, which is kept whole. */
+/**
+ * Prints the annotations first, then the check's own text, then its log, which is not shortened.
+ */
 function checkText(
   name: string,
   { name: check, url, text, annotations }: Check,

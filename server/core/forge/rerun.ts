@@ -1,21 +1,25 @@
-// Whether a red check goes to an agent at once, or its job runs a second time first. Pure.
+// Decides whether an agent gets a red check at once, or its job runs a second time first. Pure.
 
 import type { Check } from './pull-facts.ts';
 
-/** The request to run the job of a check again; one for each check and head. */
+/** A request to run the job of a check again. There is one per check and head. */
 export interface Rerun {
   readonly check: string;
   readonly job: number;
   readonly state: 'pending' | 'done' | 'failed';
-  /** Why it failed. */
+  /** Why the request failed. */
   readonly answer: string | null;
   readonly endedAtMs: number | null;
 }
 
-/** GitHub needs a moment to show the new job; without one after this time, the old one counts. */
+/**
+ * GitHub needs a moment to show the new job. If it shows none within this time, the old job counts.
+ */
 const startMaxMs = 10 * 60_000;
 
-/** `log`: null if it was not read or cannot be. */
+/**
+ * `isOurs`: whether the failure is about this work. Null if the log was not read or cannot be read.
+ */
 export function rerunStep(
   check: Check,
   all: readonly Check[],
@@ -28,11 +32,14 @@ export function rerunStep(
     return isNew ? 'wait' : 'give';
   }
   if (isOurs !== false) return 'give';
-  // GitHub runs no job of a workflow again while another one of it is running.
+  // GitHub cannot rerun a job while another job of the same workflow is running.
   return all.some(({ job, state }) => job !== null && state === 'running') ? 'wait' : 'rerun';
 }
 
-/** What people read about the jobs of red checks that run again, or should have; clauses. */
+/**
+ * Describes for people which jobs of red checks run again, or could not be run again. Each text is
+ * a clause.
+ */
 export function rerunNotes(reruns: readonly Rerun[], checks: readonly Check[]): readonly string[] {
   const open = reruns.filter(({ check }) =>
     checks.some(({ name, state }) => name === check && state !== 'green'),

@@ -1,12 +1,12 @@
-// A stack: an epic as a chain of pull requests, one for each landed task. Pure.
+// Plans a stack, which is an epic as a chain of pull requests, one per landed task. Pure.
 
 import { forgeBranch, type PlannedLevel } from './pull-plan.ts';
 
-/** A commit of the epic's line, whose own change is the difference to its parent. */
+/** A commit of the epic's line. Its change is the difference to its parent. */
 export interface LineStep {
   readonly sha: string;
   readonly parent: string;
-  /** The epic's task that it landed. Null for other changes, such as those of a person. */
+  /** The epic's task that the commit landed. Null for other commits, such as those of a person. */
   readonly task: string | null;
   readonly subject: string;
   readonly trailers: readonly string[];
@@ -17,9 +17,9 @@ export interface PushedLevel extends Omit<PlannedLevel, 'pushed'> {
   readonly branch: string;
   readonly base: string;
   readonly head: string;
-  /** The commit below it when it was pushed. */
+  /** The commit below the level when the level was pushed. */
   readonly testedBase: string;
-  /** `opening`: its pull request is still to be opened. */
+  /** `opening`: the pull request is not open yet. */
   readonly state: 'opening' | 'open' | 'merged' | 'closed';
 }
 
@@ -28,30 +28,30 @@ export interface StackLevel {
   readonly branch: string;
   readonly tasks: readonly string[];
   readonly steps: readonly LineStep[];
-  /** Null if its branch is new. */
+  /** Null if the branch is new. */
   readonly pushed: PushedLevel | null;
 }
 
 export interface StackPlan {
   readonly epicId: string;
-  /** The epic's line since it left the base, oldest first. */
+  /** The commits of the epic's line since it left the base, oldest first. */
   readonly steps: readonly LineStep[];
   readonly levels: readonly PushedLevel[];
   /** Titles of the epic's tasks. */
   readonly titles: ReadonlyMap<string, string>;
   /** Task → branch of the level that it fixes. */
   readonly fixes: ReadonlyMap<string, string>;
-  /** Fixes that do not work within their level: they get a level of their own. */
+  /** Fixes that fail within the level that they fix, so they get their own level. */
   readonly onTop: ReadonlySet<string>;
-  /** Commits that do not pass the gate without the next one. */
+  /** Commits that only pass the gate together with the next commit. */
   readonly joined: ReadonlySet<string>;
   readonly nextPosition: number;
 }
 
-/** The levels that are not merged, from the bottom. */
+/** Returns the levels that are not merged, from the bottom. */
 export function planLevels(plan: StackPlan): readonly StackLevel[] {
   const bySha = new Map(plan.steps.map((step) => [step.sha, step]));
-  // The work of closed ones is sent again.
+  // The work of closed levels is sent again.
   const kept = plan.levels.filter(({ state }) => state !== 'closed');
   const owned = new Set(kept.flatMap(({ commits }) => commits));
   const left = plan.steps.filter(({ sha }) => !owned.has(sha));
@@ -101,14 +101,17 @@ function newLevels(plan: StackPlan, steps: readonly LineStep[]): readonly StackL
 
 const slugMax = 40;
 
-/** Beside the branch of the epic, because git has no branch below another one. */
+/**
+ * The branch has a suffix instead of a subfolder of the epic's branch, because git cannot have a
+ * branch below another one.
+ */
 export function levelBranch(epicId: string, position: number, title: string): string {
   const words = title.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-');
   const slug = words.slice(0, slugMax).replaceAll(/^-+|-+$/gu, '');
   return `${forgeBranch(epicId)}-${position}${slug === '' ? '' : `-${slug}`}`;
 }
 
-/** Steps that follow each other on the line, which are one change. */
+/** Groups the steps that directly follow each other on the line. Each group is one change. */
 export function stepRuns(steps: readonly LineStep[]): readonly (readonly LineStep[])[] {
   const runs: LineStep[][] = [];
   for (const step of steps) {
@@ -121,14 +124,14 @@ export function stepRuns(steps: readonly LineStep[]): readonly (readonly LineSte
 
 /** The place of a pull request in its stack. */
 export interface StackPlace {
-  /** 1 is the bottom; levels that were closed do not count. */
+  /** 1 is the bottom. Closed levels do not count. */
   readonly rank: number;
   readonly count: number;
-  /** Number of the open pull request below. Null if none is, so that it can be merged. */
+  /** Number of the open pull request below. Null if there is none, so this one can be merged. */
   readonly below: number | null;
 }
 
-/** `PR #41`, or `PR #41 (1 of 5)` in a stack. */
+/** Returns `PR #41`, or `PR #41 (1 of 5)` in a stack. */
 export function pullName(number: number, place: StackPlace | null): string {
   return `PR #${number}${place === null ? '' : ` (${place.rank} of ${place.count})`}`;
 }

@@ -71,7 +71,7 @@ export interface ReportTask {
 export interface SkippedStages {
   readonly stage: string;
   readonly paths: readonly string[];
-  /** How many merges landed without it. */
+  /** Number of merges that landed without the stage. */
   readonly times: number;
 }
 
@@ -333,7 +333,7 @@ function countSkipped(all: readonly SkippedStage[]): readonly SkippedStages[] {
   return [...counted.values()];
 }
 
-/** Why a stage was skipped, for people. */
+/** Explains to people why a stage was skipped. */
 export function skippedStageText({ stage, paths, times }: SkippedStages): string {
   const landings = formatCount(times, 'landing');
   return `The stage ${stage} was skipped in ${landings} that changed nothing in ${paths.join(', ')}.`;

@@ -1,4 +1,4 @@
-// The candidate that a running gate tests, as one sentence without its period.
+// Describes the candidate that a running gate tests, as a sentence without the final period.
 
 import { formatOrdinal } from '../format.ts';
 
@@ -10,9 +10,9 @@ export interface GatedTask {
   readonly tasks: readonly string[];
   /** The task's place in the queue of the branch, from 1. */
   readonly place: number;
-  /** Work before this candidate is still being tested. */
+  /** True if work before this candidate is still being tested. */
   readonly early: boolean;
-  /** The work failed once, and the gate tries the same tree again. */
+  /** True if the work failed once, and the gate tries the same tree again. */
   readonly second: boolean;
 }
 

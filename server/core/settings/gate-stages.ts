@@ -1,6 +1,6 @@
-// The stages of a gate: several commands that run side by side on one tree. Everywhere a gate is
-// one text; with stages it is their encoded list, so that landings keep the stages that they were
-// queued with, and a verdict belongs to the commands that really ran.
+// The stages of a gate are several commands that run side by side on one tree. A gate is always
+// stored as one text; stages are encoded in it. So a landing keeps the stages it was queued with,
+// and a verdict belongs to the commands that actually ran.
 
 import { err, ok, type Result } from '../failure.ts';
 import { protectedAmong } from '../plan/protected-paths.ts';
@@ -9,7 +9,10 @@ export interface GateStage {
   readonly name: string;
   /** A shell command. */
   readonly command: string;
-  /** The stage is needed only if one of these has changed; empty = it is always needed. */
+  /**
+   * The stage is needed only if one of these paths has changed. If the list is empty, it is always
+   * needed.
+   */
   readonly paths: readonly string[];
 }
 
@@ -26,29 +29,29 @@ export function decodeStages(gate: string): readonly GateStage[] | null {
     : null;
 }
 
-/** The shell commands that a gate consists of. */
+/** Returns the shell commands that a gate consists of. */
 export function gateCommands(gate: string): readonly string[] {
   return decodeStages(gate)?.map(({ command }) => command) ?? [gate];
 }
 
-/** A gate as people see it: its command, or the names of its stages. */
+/** Describes a gate to people: its command, or the names of its stages. */
 export function gateTitle(gate: string): string {
   const stages = decodeStages(gate);
   return stages === null ? gate : `stages ${stages.map(({ name }) => name).join(', ')}`;
 }
 
 export interface NeededGate {
-  /** The gate without its skipped stages; null if no stage is left. */
+  /** The gate without the skipped stages. Null if no stage is left. */
   readonly gate: string | null;
   readonly skipped: readonly GateStage[];
 }
 
-/** Whether any stage depends on which files have changed. */
+/** Returns true if any stage depends on which files have changed. */
 export function hasPaths(gate: string): boolean {
   return decodeStages(gate)?.some(({ paths }) => paths.length > 0) ?? false;
 }
 
-/** The part of a gate that a change of these files needs. */
+/** Returns the part of a gate that a change of these files needs. */
 export function neededStages(gate: string, changed: readonly string[]): NeededGate {
   const stages = decodeStages(gate);
   if (stages === null) return { gate, skipped: [] };
@@ -59,7 +62,7 @@ export function neededStages(gate: string, changed: readonly string[]): NeededGa
   return { gate: needed.length === 0 ? null : encodeStages(needed), skipped };
 }
 
-/** Most stages of a gate. */
+/** Maximum number of stages of a gate. */
 export const stagesMax = 8;
 const stageName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/u;
 

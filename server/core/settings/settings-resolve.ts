@@ -105,7 +105,7 @@ export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings
 
 const sources: readonly SettingSource[] = ['default', 'user', 'project', 'env', 'flag', 'policy'];
 
-/** A command and stages exclude each other: the one of the higher layer applies. */
+/** A gate has either a command or stages. The higher layer decides which. */
 function chooseGate(values: Map<SettingKey, ResolvedValue>): SettingNote | null {
   const [command, stages] = [values.get('gate.command'), values.get('gate.stages')];
   if (typeof command?.value !== 'string' || stages === undefined) return null;

@@ -82,7 +82,7 @@ export function parseLineCommits(output: Buffer): LineCommit[] {
   return commits;
 }
 
-/** Short lists by their question: the answer about two commits does not change. */
+/** Short results, keyed by the question. The commits between two given commits never change. */
 const shortLists = new MadeOnce<RepositoryContext, Map<string, readonly LineCommit[]>>();
 const shortMax = 100;
 
@@ -107,7 +107,7 @@ export async function lineCommits(
   ]);
   if (!output.ok) return output;
   const commits = parseLineCommits(output.value);
-  // Without `from` the caller wants to know whether git can read the commit now.
+  // Without `from`, the caller wants to know whether git can read the commit now.
   if (from !== null && commits.length <= shortMax) rememberBounded(known, question, commits);
   return ok(commits);
 }

@@ -27,7 +27,7 @@ export interface SharedWork {
   remove(snapshots: readonly SharedSnapshot[]): Promise<GitResult<void>>;
 }
 
-/** Below each of these, the first segment is the task. */
+/** Matches the rest of a ref below each of these roots. Its first segment is the task. */
 const left = {
   [workRoot]: /^([^/]+)\/.+$/u,
   [rescueRoot]: /^([^/]+)\/\d+\/.+$/u,

@@ -63,7 +63,9 @@ function numberOfTry(name: string): number {
   return Number(name.split('.')[1]);
 }
 
-/** The logs of several stages come below their names. Returns null if there is no log. */
+/**
+ * Joins the logs of several stages, each below the name of its stage. Returns null without any log.
+ */
 async function readAll(
   paths: readonly string[],
   isGate: boolean,

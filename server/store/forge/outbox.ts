@@ -8,7 +8,7 @@ import type { Reads, Tx } from '../schema/tables.ts';
 
 export type OutboxRow = Selectable<ForgeOutboxTable>;
 
-/** The kind of a request that replies with a person's words. */
+/** Kind of a request that posts a person's reply. */
 export const personReply = 'person_reply';
 
 export interface PlannedRequest {
@@ -19,7 +19,10 @@ export interface PlannedRequest {
   readonly request: object;
 }
 
-/** A newer state of the epic changes none of these: they follow from merges, or from a person. */
+/**
+ * A newer state of the epic does not change these requests, because they follow from merges or from
+ * a person.
+ */
 const lasting = ['retarget', 'delete', personReply];
 
 /** Replaces requests for an older state of the epic that have not been sent. */

@@ -1,4 +1,4 @@
-// Replies of people on threads of pull requests, as rows that are still to be sent.
+// Stores replies of people to threads of pull requests until they are sent.
 
 import { Refusal } from '../../core/failure.ts';
 import type { ReviewThread } from '../../core/forge/pull-facts.ts';
@@ -9,7 +9,7 @@ import type { Reads, Tx } from '../schema/tables.ts';
 import { addRequest, personReply } from './outbox.ts';
 import { factsOfPull, type PullRow, pullsOfEpic } from './pull-requests.ts';
 
-/** Refuses if the epic's pull request has no such thread, or none that takes replies. */
+/** Fails if the epic's pull request has no such thread, or the thread does not accept replies. */
 export async function planReply(
   tx: Tx,
   sources: StoreSources,

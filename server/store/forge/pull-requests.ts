@@ -110,7 +110,7 @@ export async function factsOfPull(
   return new Map(rows.flatMap(({ fact, value }) => (value === null ? [] : [[fact, value]])));
 }
 
-/** One of them. Null if it was never read. */
+/** Returns one fact, or null if it was never read. */
 export async function pullFact<T>(db: Reads, key: ForgeKey, name: string): Promise<T | null> {
   const value = (await factsOfPull(db, key)).get(name) ?? null;
   return value === null ? null : (JSON.parse(value) as T);
@@ -183,7 +183,7 @@ export type StoredRead =
   | { readonly value: string; readonly atMs: number; readonly missing: string | null }
   | { readonly unread: string };
 
-/** True if the stored fact says the same already. */
+/** Returns true if the stored fact already says the same. */
 export async function isStored(
   db: Reads,
   { provider, host, native_id: id }: ForgeKey,

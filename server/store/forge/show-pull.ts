@@ -18,7 +18,7 @@ export async function showPull(db: Db, epicId: string): Promise<PullView | null>
     const stack = levels.flatMap(({ branch }) => pulls.get(branch) ?? []);
     const newest = await pullOfEpic(at, epicId);
     const isStack = stack.some(({ branch }) => branch === newest?.branch);
-    // Of a stack, the level that can be merged.
+    // For a stack, this is the level that can be merged.
     const next = isStack ? stack.find(({ state }) => state === 'open') : undefined;
     const pull = next ?? newest;
     if (pull === null) return null;
@@ -95,7 +95,7 @@ function threadViews(
     is_open: thread.isOpen,
     path: thread.path,
     line: thread.line,
-    // No other address is offered, whatever the forge answers.
+    // Other URLs are not offered, whatever the forge answers.
     url: thread.url?.startsWith(`${url}#`) === true ? thread.url : url,
     comments: thread.comments.map(({ author, body, atMs }) => {
       return { author, text: shownText(body), at: Math.floor(atMs / 1000) };

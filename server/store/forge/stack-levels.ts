@@ -1,5 +1,4 @@
-// The levels of an epic's stack, from the pushes that were sent and the pull requests that they
-// have.
+// Reads the levels of an epic's stack from the pushes that were sent and from their pull requests.
 
 import type { PullRequestPlan } from '../../core/forge/pull-plan.ts';
 import type { PushedLevel } from '../../core/forge/stack.ts';
@@ -31,7 +30,7 @@ export async function stackLevels(db: Reads, epicId: string): Promise<StackLevel
     const { position, tasks, commits } = level;
     nextPosition = Math.max(nextPosition, position + 1);
     const pull = newest.get(branch);
-    // Planned once more, a request that was sent is pending again.
+    // A sent request that is planned again is pending again.
     if (state !== 'done' && pull === undefined) continue;
     const open = pull === undefined ? 'opening' : pull.state === 'stopped' ? 'closed' : pull.state;
     const own = pull === undefined ? { base, head } : { base: pull.base, head: pull.head_sha };
@@ -41,7 +40,7 @@ export async function stackLevels(db: Reads, epicId: string): Promise<StackLevel
   return { levels: sorted, nextPosition, pulls: newest };
 }
 
-/** Task → the pull request that brings its work, for the tasks of stacks among these epics. */
+/** Maps each task of a stack of these epics to the pull request that brings its work. */
 export async function pullsOfTasks(
   db: Reads,
   epicIds: Iterable<string>,
@@ -57,7 +56,9 @@ export async function pullsOfTasks(
   return found;
 }
 
-/** The tasks that an agent got for a fact of a pull request → the branch of that pull request. */
+/**
+ * Maps each task that was created for a fact of a pull request to the branch of that pull request.
+ */
 export async function fixesOfPulls(
   db: Reads,
   epicId: string,

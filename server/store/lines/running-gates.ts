@@ -1,5 +1,5 @@
-// The gates that the landing of each line runs now, so that people see which candidate is tested.
-// Nothing but views depends on these rows: after a crash they are stale until the line's next gate.
+// Stores the gates that each line's landing is running, so that people see which candidate is
+// tested. Only views read these rows: after a crash they are stale until the line's next gate.
 
 import type { GateView } from '../../protocol/task-fields.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
@@ -10,11 +10,11 @@ export interface RunningGate {
   /** The tasks of the candidate, in the order in which they land. */
   readonly task_ids: readonly string[];
   readonly since_ms: number;
-  /** It is the second try of a tree that was red. */
+  /** True if this is the second try of a tree that was red. */
   readonly is_second: boolean;
 }
 
-/** Replaces the gates of the line. `touched`: tasks whose views may have changed. */
+/** Replaces the running gates of the line. `touched`: tasks whose views may have changed. */
 export async function noteRunningGates(
   tx: Tx,
   sources: StoreSources,
@@ -34,7 +34,10 @@ export async function noteRunningGates(
   });
 }
 
-/** For each task the gate that tests its work: of several, the smallest candidate with it. */
+/**
+ * Maps each task to the gate that tests its work. If there are several, it is the one with the
+ * smallest candidate.
+ */
 export async function gateViews(db: Db): Promise<ReadonlyMap<string, GateView>> {
   const lines = await db.selectFrom('line_gates').selectAll().where('gates', '<>', '[]').execute();
   const views = new Map<string, GateView>();

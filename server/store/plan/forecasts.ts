@@ -53,7 +53,7 @@ export async function comparedAttempts(
     title: row.title,
     number: row.number,
     base: row.base_sha ?? '',
-    // After a conflict, the task still has the commit of its former attempt.
+    // After a conflict, the task still has the commit of its previous attempt.
     commit: row.phase === 'gate' || row.phase === 'land' ? row.commit_sha : null,
     startedMs: row.started_at_ms,
     candidateOf: row.candidate_of,

@@ -36,10 +36,10 @@ export interface LineTipTable {
   at_ms: number;
 }
 
-/** The gates that the landing of a line runs now, for people. */
+/** The gates that a line's landing is running, for people. */
 export interface LineGateTable {
   line: string;
-  /** JSON list of `RunningGate`, in the order in which they started. */
+  /** JSON list of `RunningGate`, oldest first. */
   gates: string;
 }
 
@@ -79,7 +79,7 @@ export const oneTruthStatements: readonly string[] = [
   `CREATE INDEX tasks_landed_on ON tasks(landed_on) WHERE landed_on IS NOT NULL`,
 ];
 
-/** The 31st version: the gates that run now. */
+/** Schema version 31 adds the running gates. */
 export const lineGateStatements: readonly string[] = [
   `CREATE TABLE line_gates (line TEXT PRIMARY KEY, gates TEXT NOT NULL) WITHOUT ROWID`,
 ];

@@ -12,8 +12,8 @@ import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';
 export type GateVerdictRow = Selectable<GateVerdictTable>;
 
 /**
- * Returns null if the gate is not known on the tree. With stages, a red stage decides, and each of
- * them must be known as green.
+ * Returns null if the gate has no verdict on the tree. A gate with stages is red if one of its
+ * stages is red, and green if all of them are green.
  */
 export async function gateVerdict(
   db: Reads,
@@ -129,7 +129,7 @@ export async function endBaseGate(
     .execute();
 }
 
-/** How long the gate last took on any tree. Returns null if it never finished. */
+/** Returns how long the gate last took on any tree, or null if it never finished. */
 export async function lastGateDurationMs(db: Reads, gate: string): Promise<number | null> {
   const known: number[] = [];
   for (const command of gateCommands(gate)) known.push(...(await lastDurationMs(db, command)));

@@ -1,5 +1,5 @@
-// The levels of a stack as commits. Each level brings the changes of its own commits on top of the
-// level below, and each tree must have passed the gate, as those of the epic's line have.
+// Builds the commits of a stack's levels. Each level adds the changes of its own commits to the
+// level below, and each tree must pass the gate, like the trees of the epic's line.
 
 import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
 import {
@@ -29,18 +29,18 @@ export interface BuiltLevel {
   readonly tree: Sha;
   /** The head of the level below, or the base. */
   readonly below: Sha;
-  /** Its own changes are others than when it was pushed. */
+  /** True if the level's own changes differ from those that were pushed. */
   readonly isChanged: boolean;
 }
 
 export interface StackQuestion {
   readonly epicId: string;
-  /** Tip of the epic's line. */
+  /** The tip of the epic's line. */
   readonly tip: Sha;
   /** The newest commit of the branch that the stack is merged into. */
   readonly base: Sha;
   readonly baseName: string;
-  /** The gate on all levels but the last, which the landing itself tests. */
+  /** Runs the gate on each level except the last one, which the landing itself tests. */
   readonly test: (commit: Sha, tree: Sha) => Promise<Failure | null>;
 }
 
@@ -74,7 +74,7 @@ export async function buildStack(
   const titles = new Map((await rootTasksOf(db, epicId)).map(({ id, title }) => [id, title]));
   const fixes = await fixesOfPulls(db, epicId);
   const given = { epicId, steps: steps.value, levels, titles, fixes, nextPosition };
-  // Each further try has one more commit in one of the two sets.
+  // The loop ends because each further try adds a commit to one of the two sets.
   for (;;) {
     const plan: StackPlan = { ...given, onTop, joined };
     const wanted = planLevels(plan);
@@ -85,7 +85,7 @@ export async function buildStack(
   }
 }
 
-/** Returns false if the levels cannot be made in another way. */
+/** Changes the plan after a failure. Returns false if the levels cannot be built in another way. */
 function tryOtherwise(
   levels: readonly StackLevel[],
   index: number,
@@ -208,11 +208,13 @@ interface Onto {
   readonly below: Sha;
   readonly baseName: string;
   readonly isBottom: boolean;
-  /** The newest of the commits that it did not have. */
+  /** The newest commit that the level did not contain. */
   readonly last: LineStep | undefined;
 }
 
-/** A pushed head moves forward alone: to the tree of `wanted`, on top of what is below now. */
+/**
+ * Moves a pushed head forward, never back: to the tree of `wanted`, on top of what is below now.
+ */
 async function moveHead(
   git: Building['git'],
   pushed: Sha,
@@ -224,7 +226,8 @@ async function moveHead(
   if (!after.ok) return after;
   const isSame = before.value === after.value;
   const holdsBelow = await git.isAncestor(below, pushed);
-  // With the newest base in it, the forge starts the checks that it has for that base alone.
+  // The bottom level must contain the latest base, so that the forge starts the checks that it only
+  // runs for that base.
   const isGood = holdsBelow || (!isBottom && (await isDifferenceShown(git, pushed, below)));
   if (isSame && isGood) return ok(pushed);
   const parents = holdsBelow ? [pushed] : [pushed, below];
@@ -236,7 +239,10 @@ async function moveHead(
   return ok(merged.value.kind === 'merged' ? merged.value.commit : pushed);
 }
 
-/** A forge shows the difference to the merge base: it must be that to the level below. */
+/**
+ * A forge shows the difference to the merge base, which must equal the difference to the level
+ * below.
+ */
 async function isDifferenceShown(git: Building['git'], head: Sha, below: Sha): Promise<boolean> {
   const shared = await git.mergeBase(below, head);
   if (shared === null) return false;

@@ -52,7 +52,7 @@ export class EarlyGates {
   readonly #green = new Map<string, Verdict | null>();
   readonly #odds = new Map<number, number>();
   readonly #ending = new Set<Promise<void>>();
-  /** Tasks with gates that started or ended since the running gates were last noted. */
+  /** Tasks whose gates have started or ended since the running gates were last stored. */
   readonly #touched = new Set<string>();
   #isNoting = false;
   #changed = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ export class EarlyGates {
       if (gate.verdict === null) return 'running';
       if (gate.verdict.kind !== 'green') return gate.isUsed ? 'red' : null;
       if (covers(gate.merge, merge)) return 'green';
-      // It skipped a stage that the same tree needs on the present tip.
+      // That gate skipped a stage that the same tree needs on the current tip.
       this.#gates.delete(name);
     }
     const key = verdictName(merge);
@@ -238,7 +238,7 @@ export class EarlyGates {
     return gate;
   }
 
-  /** Beside the gates, so that no verdict waits for it. */
+  /** Stores the running gates in the background, so that no verdict waits for it. */
   #note({ line, rows }: TestedMerge): void {
     for (const { task_id: id } of rows) this.#touched.add(id);
     if (this.#isNoting) return;
@@ -249,12 +249,12 @@ export class EarlyGates {
     this.#ending.add(noted);
   }
 
-  /** Until nothing has changed since the last write. */
+  /** Repeats until nothing has changed since the last write. */
   async #noteRunning(line: string): Promise<void> {
     const { store } = this.#engine;
     try {
       while (this.#touched.size > 0 && !this.#signal.aborted) {
-        // Gates that start or end together are one change.
+        // Gates that start or end together are written together.
         await Promise.resolve();
         const touched = [...this.#touched];
         this.#touched.clear();
@@ -300,7 +300,10 @@ export function nameOf({ tree, rows }: TestedMerge): string {
   return [tree, ...commandsOf(rows)].join('\n');
 }
 
-/** Merges with the same key share one verdict: which stages a tree needs depends on the tip. */
+/**
+ * Merges with the same key share one verdict. The key contains the stages, because the tip decides
+ * which of them a tree needs.
+ */
 function verdictName(merge: TestedMerge): string {
   return [nameOf(merge), ...merge.needed].join('\n');
 }

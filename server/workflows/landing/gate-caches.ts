@@ -39,7 +39,7 @@ async function hasLanded(
   const verdicts: (number | undefined)[] = [];
   for (const one of gateCommands(command))
     verdicts.push((await commandVerdict(store.db, tree.value, one))?.ok);
-  // Stages that were skipped have no verdict.
+  // Skipped stages have no verdict.
   if (verdicts.includes(0) || !verdicts.includes(1)) return false;
   for (const { landed_sha: tip } of await allLines(store.db)) {
     if (await git.isAncestor(head, tip)) return true;

@@ -1,5 +1,5 @@
-// One try of a gate in a folder that is ready for it: its command, or all of its stages side by
-// side. The first stage that fails stops the others.
+// Tries a gate once in a prepared folder: runs its command, or all of its stages side by side. The
+// first stage that fails stops the others.
 
 import { failureEvidence } from '../../core/prompt/failure-lines.ts';
 import { decodeStages, type GateStage, stagesMax } from '../../core/settings/gate-stages.ts';
@@ -13,34 +13,37 @@ export interface TriedJob {
   readonly tree: Sha;
   readonly command: string;
   readonly path: string;
-  /** The number of its folder. */
+  /** Number of the folder. */
   readonly number: number;
 }
 
 export interface GateTry {
   readonly kind: 'exited' | 'timed_out' | 'aborted';
   readonly ok: boolean;
-  /** The gate; of a red one with stages, the command of the first stage that failed. */
+  /** The gate. If a gate with stages is red, the command of the first stage that failed. */
   readonly command: string;
   /** The name of that stage. Null for a green gate and for one without stages. */
   readonly stage: string | null;
   readonly exitCode: number | null;
   readonly durationMs: number;
   readonly silentMs: number;
-  /** The end of its output, preceded by explaining lines that the end does not contain. */
+  /**
+   * The end of the output, preceded by lines that explain the failure and that the end does not
+   * contain.
+   */
   readonly tail: string;
   readonly telling: readonly string[];
   /** The file with the whole output. */
   readonly logPath: string;
-  /** Tracked files that the command changed although it was green. */
+  /** Tracked files that the command changed although it passed. */
   readonly changed: readonly string[];
-  /** The stages that ended by themselves. */
+  /** The stages that ended on their own. */
   readonly stages: readonly GateTry[];
 }
 
 type Trying = Uses<'commandEnvironment' | 'commands' | 'mask' | 'places' | 'settings' | 'store'>;
 
-/** The parts of a try by which its stages are found again. */
+/** Returns the part names by which the stages of a try can be found again. */
 export function stageParts(number: number): readonly string[] {
   return Array.from({ length: stagesMax }, (_, at) => `${number}.${at + 1}`);
 }

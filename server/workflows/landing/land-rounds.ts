@@ -19,7 +19,7 @@ export interface LineMerge {
   readonly tree: Sha;
   /** The state of the branch that the merge includes, if the tip does not include it. */
   readonly includes?: Sha | null;
-  /** The stack that it is the top of, from the bottom. */
+  /** The stack that this level is the top of, from the bottom. */
   readonly levels?: readonly BuiltLevel[];
 }
 

@@ -87,7 +87,8 @@ export async function mergeRow(
   return engine.git.merge({
     tip: head,
     commit: row.commit_sha,
-    // If people have removed the base from the line, the work is merged from its own start.
+    // If people have removed the base from the line, only the changes since the start of the work
+    // are merged.
     base: await ownBase(engine, { head, commit: row.commit_sha, base }),
     portableNames: engine.settings().portableNames,
     subject: `drover: ${row.task_id} ${title}`,

@@ -27,7 +27,7 @@ interface Place {
   readonly takesMore: boolean;
 }
 
-/** What the candidates are merged onto. */
+/** The commit that the candidates are merged onto. */
 interface Start {
   readonly place: Place;
   readonly head: LandingHead;
@@ -76,7 +76,7 @@ function landingOf(
   return next === undefined ? built : { ...built, next };
 }
 
-/** The merge of the first k links, at k - 1. */
+/** The merge of the first k links is at index k - 1. */
 async function mergesOf(
   engine: Building,
   start: Start,

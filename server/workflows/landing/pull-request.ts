@@ -83,7 +83,7 @@ async function planStack(
       pushed.base !== plan.base ||
       (index === 0 && pushed.testedBase !== testedBase);
     if (!isNews) continue;
-    // Reviewers are asked once more only if there is something new to read.
+    // Reviewers are only asked again if there is something new to read.
     const planned = requestsOf(plan, `${position}/${head}/${testedBase.slice(0, 16)}`).filter(
       ({ kind }) => kind !== 'dress' || level.isChanged || pushed?.state === 'opening',
     );

@@ -19,9 +19,9 @@ export interface TestedMerge {
   readonly tree: Sha;
   readonly base: Sha;
   readonly rows: readonly LandingRow[];
-  /** The gates that the change needs. A gate without a stage to run is missing. */
+  /** The gates that the change needs, without those that have no stage to run. */
   readonly needed: readonly string[];
-  /** Stages that nothing in the change needs. */
+  /** Stages that the change does not need. */
   readonly skipped: readonly GateStage[];
   /** Older red verdicts (Unix ms) are ignored. */
   readonly redSinceMs: number;
@@ -34,8 +34,8 @@ export function commandsOf(rows: readonly LandingRow[]): readonly string[] {
 }
 
 /**
- * The gates of the rows without the stages that the change since the tip does not need. All stages
- * are needed if git cannot tell the change.
+ * Returns the gates of the rows, without the stages that the change since the tip does not need. If
+ * git cannot determine the change, all stages are needed.
  */
 export async function gatesNeeded(
   { git }: Uses<'git'>,

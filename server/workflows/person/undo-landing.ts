@@ -297,7 +297,7 @@ type Noted = Pick<UndoInput, 'epicId' | 'line' | 'tasks' | 'reverts' | 'by'>;
 
 /**
  * Records that the commit `sha` removed the work from its line. `workflow` is null if the forge
- * did.
+ * removed it.
  */
 export async function noteUndone(
   engine: Uses<'store'>,

@@ -112,7 +112,7 @@ export class Forecast {
     for (const attempt of await comparedAttempts(store.db, machineId, attemptsMax)) {
       const { id, number, base, commit } = attempt;
       const tip = commit ?? (await git.readRef(attemptWorkRef(id, number)));
-      // After a restart on a newer base, the last snapshot is still that of the former work.
+      // After a restart on a newer base, the last snapshot still belongs to the previous work.
       if (tip === null || !(await git.isAncestor(base, tip))) continue;
       const files = await pathsChanged(this.#engine, base, tip);
       const { candidateOf, target, startedMs } = attempt;
@@ -149,7 +149,7 @@ export class Forecast {
     return conflicts.length === 0 ? null : asOverlap(conflicts, shared);
   }
 
-  /** A conflict with landed work in the other one's base is a conflict with the line. */
+  /** A conflict with landed work in the other task's base is a conflict with the line. */
   async #overlap(one: Work, other: Work, shared: readonly string[]): Promise<Overlap> {
     const both = await pathsInConflict(this.#engine, one.tip, other.tip);
     if (both.length === 0) return asOverlap([], shared);
@@ -180,7 +180,10 @@ export class Forecast {
       await orderTasks(this.#engine, order, record.files);
   }
 
-  /** The work may have been finished since the round started, which takes seconds under load. */
+  /**
+   * The work may have been finished since the round started, because a round takes seconds under
+   * load.
+   */
   async #isRunning({ attempt: { id, number } }: Work): Promise<boolean> {
     const { machineId, store } = this.#engine;
     const now = await comparedAttempts(store.db, machineId, attemptsMax);
@@ -236,7 +239,7 @@ function asOverlap(conflicts: readonly string[], shared: readonly string[]): Ove
     : { level: 'conflict', files: [...conflicts].sort() };
 }
 
-/** Makes one task continue from the work of the other one. */
+/** Makes one task continue from the other task's work. */
 async function orderTasks(
   engine: Uses<'store' | 'switchboard'>,
   { waits, lands }: { readonly waits: Work; readonly lands: Work },
