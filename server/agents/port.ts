@@ -42,7 +42,8 @@ export interface AgentTools {
   /** Contains the token, which must never be passed as an argument. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * The same as a file in the format of most agents (`mcpServers`), which only this user can read.
+   * A file with the same configuration in the format of most agents (`mcpServers`). Only this user
+   * can read it.
    */
   readonly configPath: string;
 }

@@ -46,7 +46,7 @@ export interface DoctorReport {
     /** True if it failed or did not respond when asked for its version. */
     readonly broken?: true;
   }[];
-  /** Only with `--sandbox`. */
+  /** Set only with `--sandbox`. */
   readonly sandbox?: readonly { readonly probe: string; readonly stopped: boolean }[];
 }
 

@@ -24,7 +24,7 @@ export async function printLog(
 ): Promise<void> {
   const given = request.attempt === undefined ? {} : { attempt: request.attempt };
   const first = await client.call('log.read', { id: request.id, ...given, offset: 0, limit: 1 });
-  // The same attempt throughout, whatever starts later; 0 is the next one.
+  // Prints the same attempt to its end, even if a later one starts. 0 is the next attempt.
   const printer = new LogPrinter(context, client, first.attempt);
   const { tasks } = await client.call('status', {});
   const parts = partsOf(tasks, request.id);
@@ -81,7 +81,7 @@ class LogPrinter {
     this.#attempt = attempt;
   }
 
-  /** Of the parts that have started, the first one according to the logs. */
+  /** Returns the part that started first according to the logs. */
   async begunFirst(parts: readonly TaskView[]): Promise<TaskView | null> {
     let first: { readonly part: TaskView; readonly at: number } | null = null;
     for (const part of parts) {

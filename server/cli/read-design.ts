@@ -35,7 +35,7 @@ export async function readDesign(
   return documents;
 }
 
-/** For a folder, its Markdown and text files, by name. */
+/** Lists the Markdown and text files of a folder, by name. */
 async function filesOf(context: CommandContext, name: string): Promise<readonly string[]> {
   if (name === '-') return [name];
   const path = resolve(context.directory, name);

@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { thisPlatform } from '../platform/this-platform.ts';
 
-/** Why it cannot be used for worktrees. */
+/** Explains why the folder cannot be used for worktrees. */
 export function openToOthers(folder: string): string {
   return `Another user can write to the folder ${folder}. Set worktree_root to one that only you can write to.`;
 }

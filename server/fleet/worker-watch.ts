@@ -48,7 +48,8 @@ export class WorkerWatch {
     const { store, machineId, live, fleet } = project;
     const { name, labels, agents, remote } = live.settings.fleet;
     const onSignal = (): void => this.#signal();
-    // Until the process ends, because a late signal must not change the exit code.
+    // The handlers stay until the process ends, because a late signal must not change the exit
+    // code.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, onSignal);
     }

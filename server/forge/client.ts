@@ -235,7 +235,7 @@ export class ForgeClient {
     }
   }
 
-  /** Only to the same host, because the request includes the token. */
+  /** Follows a redirect only to the same host, because the request includes the token. */
   #movedTo(response: Response, from: URL): URL | null {
     const location = response.headers.get('location');
     if (response.status < 301 || response.status > 308 || location === null) return null;

@@ -64,7 +64,7 @@ function lacksContents(stderr: string): boolean {
   );
 }
 
-/** For a key that controls the address that git connects to. */
+/** The failure for a key that controls which address git connects to. */
 export const changedWords = "was changed in git's configuration after Drover had started";
 
 /** Git reports this only in words, without an error code. */

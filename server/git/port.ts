@@ -106,7 +106,7 @@ export interface WorktreeStatus {
   /** Changed, staged and untracked (not ignored) paths relative to the worktree. */
   readonly changed: readonly string[];
   readonly untracked: readonly string[];
-  /** Only if requested by `marksSince`. */
+  /** Set only if `marksSince` requested it. */
   readonly unfinished?: UnfinishedWork;
 }
 

@@ -39,7 +39,7 @@ export interface CommitLeftoversOutcome {
   readonly unportable?: Readonly<Record<string, string>>;
   /** For the other held paths: the reason. */
   readonly heldCauses?: Readonly<Record<string, HeldCause>>;
-  /** Of the held paths, secret ones that the agent committed itself. */
+  /** Secret files among the held paths that the agent committed itself. */
   readonly committedSecrets?: readonly string[];
   /** Changed paths that match `protect`, whether or not they were committed before. */
   readonly protected: readonly string[];
@@ -103,7 +103,7 @@ export interface SlotRequest {
   readonly sha: Sha;
   /** If true, the branch has work: check it out unchanged and do not reset it to `sha`. */
   readonly keepBranch: boolean;
-  /** Also remove ignored files. */
+  /** If true, ignored files are removed too. */
   readonly dropIgnored: boolean;
   /** Cone patterns of a sparse checkout; null = check out everything. */
   readonly sparse: readonly string[] | null;

@@ -53,7 +53,10 @@ const settingRequests: ReadonlySet<ServedName> = new Set([
   'run.start',
 ]);
 
-/** The same handlers with masked texts and current settings. Their events name the caller. */
+/**
+ * Wraps the handlers so that texts are masked and settings are current. Their events name the
+ * caller.
+ */
 export function servedHandlers(
   handlers: RequestHandlers,
   mask: () => Mask,

@@ -7,7 +7,7 @@ export interface StoredEnd {
   readonly end: number;
   /** The last part; null = nothing is stored. */
   readonly last: PartPlace | null;
-  /** For a prompt, when it was written. */
+  /** When a prompt was written. Set only for prompts. */
   readonly changedMs: number;
 }
 

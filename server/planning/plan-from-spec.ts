@@ -22,11 +22,11 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
-  /** For a waiting user: which model is asked, and what had to be corrected. */
+  /** Tells a waiting user which model is asked, and what was corrected. */
   readonly onNote: (text: string) => void;
 }
 
-/** For a key without a requested model. A login has its own default. */
+/** Used with a key if no model is requested. A login has its own default. */
 const modelDefault = 'claude-opus-5-5';
 
 /**

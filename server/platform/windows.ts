@@ -45,7 +45,7 @@ export const windows: Platform = {
     const startTime = stdout?.trim() ?? '';
     return status === 0 && startTime !== '' ? { startTime, isZombie: false } : null;
   },
-  // Not configurable by a variable, which a user could change.
+  // No variable can change this path, because users can change variables.
   policyPath: 'C:\\ProgramData\\drover\\policy.toml',
   awakeStart: { program: 'powershell.exe', args: ['-NoProfile', '-Command', staysAwake] },
   openLink: (url) => ({

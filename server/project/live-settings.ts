@@ -77,7 +77,7 @@ export class LiveSettings {
     return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
   }
 
-  /** For a command that only needs these settings: a problem is a refusal. */
+  /** Loads the settings for a command that needs nothing else. A problem is a refusal. */
   static async loadValid(root: string, environment: Environment): Promise<LiveSettings> {
     const live = await LiveSettings.load(root, environment, {});
     refuseProblems(live.#loaded);

@@ -28,7 +28,7 @@ export interface Project {
   /** The fleet's database, for the durable engine; null = the project is in its own file. */
   readonly fleet: {
     readonly url: string;
-    /** The same without the password. */
+    /** The URL without the password. */
     readonly shown: string;
     /** Refuses if the machines cannot share the remote. */
     readonly checkRemote: () => Promise<void>;

@@ -67,7 +67,7 @@ export interface PullView {
   readonly base: string;
   /** The commit that Drover last pushed. */
   readonly head: string;
-  /** Why it waits, or how it ended. */
+  /** Explains why it waits, or how it ended. */
   readonly note: string | null;
   /** Facts that could not be read last time. */
   readonly unread: readonly { readonly fact: string; readonly why: string }[];
@@ -110,7 +110,7 @@ export interface PullThreadView {
   /** Local replies that the forge does not have yet. */
   readonly replies: readonly {
     readonly text: string;
-    /** Why it was not sent; null while it waits to be sent. */
+    /** Explains why the request was not sent. Null while it waits. */
     readonly error: string | null;
   }[];
 }

@@ -28,7 +28,7 @@ export interface PlanView {
   }[];
   /** In an order in which they can be done. */
   readonly tasks: readonly PlannedTaskView[];
-  /** The same plan as input of `import`. Nothing else is needed to write it. */
+  /** The plan as input of `import`. Nothing else is needed to write it. */
   readonly jsonl: string;
 }
 

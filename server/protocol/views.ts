@@ -104,7 +104,7 @@ export interface PlanView {
   readonly attempt: number;
   readonly state: 'proposed' | 'approved' | 'sent_back' | 'dropped';
   readonly text: string;
-  /** Why it was sent back. */
+  /** Explains why the plan was sent back. */
   readonly comment: string | null;
   /** Unix seconds. */
   readonly created_at: number;
@@ -290,7 +290,7 @@ export interface WorktreeView {
   readonly size_bytes: number;
   /** The action of prune on it: keep, remove, removed. */
   readonly action: string;
-  /** Why it stays or may be removed, as the end of a sentence. Absent in an older backend. */
+  /** Why the worktree stays or may be removed, without a subject. Absent in an older backend. */
   readonly why?: string;
 }
 
@@ -328,7 +328,7 @@ export interface MachineView {
   /** Landings that it has started but not ended. Absent in an older backend. */
   readonly landing?: readonly LandingView[];
   readonly version: string;
-  /** Why it accepts fewer tasks than it could. */
+  /** Explains why the machine accepts fewer tasks than it could. */
   readonly note: string | null;
   readonly joined_at: number;
   readonly heard_at: number;

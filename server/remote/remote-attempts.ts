@@ -58,7 +58,7 @@ export class RemoteAttempts {
     this.#report = report;
   }
 
-  /** The same driver, except that attempts for a worker run there. */
+  /** Wraps a driver so that attempts for a worker run there. */
   driver(driver: AgentDriver): AgentDriver {
     return this.#drivers.of(driver, () => ({
       ...driver,

@@ -126,7 +126,7 @@ function engineSocket(host: string | undefined): string {
  */
 const tunnelFolderBytes = 75;
 
-/** The same for a follower and for the backend that cleans up after it. */
+/** Returns the same folder to a follower and to the backend that cleans up after it. */
 function tunnelFolder({ knownHosts }: ProvisionerPlace): string {
   const own = join(dirname(knownHosts), 't');
   if (Buffer.byteLength(own) <= tunnelFolderBytes) return own;

@@ -37,7 +37,7 @@ const attempts: Readonly<Record<string, string>> = {
   'make namespaces': 'unshare -U true',
 };
 
-/** Only if the settings close the network; otherwise it is open on purpose. */
+/** Probed only if the settings close the network; otherwise it is open on purpose. */
 const networkAttempt = { 'reach the network': "grep -v lo: /proc/net/dev | grep -q ':'" };
 
 /** Failed attempts must not make the shell itself fail, because without it nothing is proved. */

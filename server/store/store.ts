@@ -54,7 +54,7 @@ export function createSharedStore(db: Kysely<StoreTables>, given: StoreSources):
  * work.
  */
 function ofTask(id: string): (eb: ExpressionBuilder<StoreTables, 'events'>) => Expression<SqlBool> {
-  // Not `like`, which ignores case and would confuse two ids.
+  // `like` is not used, because it ignores case and would confuse two IDs.
   const named = sql<SqlBool>`replace(data, ${JSON.stringify(id)}, '') <> data`;
   return (eb) =>
     eb.or([eb('task_id', '=', id), eb.and([eb('type', 'in', [...gateEventTypes]), named])]);

@@ -102,7 +102,7 @@ export async function prune(
   return { dry_run: isDry, removed: rows, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) };
 }
 
-/** Of these, tasks whose work was over before the time and that nothing unfinished links to. */
+/** Returns the tasks whose work was over before the time and that nothing unfinished links to. */
 async function longOver(
   { store }: PruneProject,
   ids: readonly string[],

@@ -64,7 +64,7 @@ export class ProjectLink {
     return await this.#client.call(name, params);
   }
 
-  /** The same, but its events name the device. */
+  /** Like `request`, but its events name the device. */
   async requestFrom<N extends RequestName>(
     device: string,
     name: N,

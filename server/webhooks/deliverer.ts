@@ -75,7 +75,7 @@ const failuresOfDown = 3;
 export interface TurnEnd {
   /** When the next delivery is due (Unix ms); null if none waits. */
   readonly nextMs: number | null;
-  /** The same without endpoints that have been failing for a while. */
+  /** Like `nextMs`, without endpoints that have been failing for a while. */
   readonly nextHopefulMs: number | null;
 }
 

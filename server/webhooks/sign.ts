@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 export interface SignedDelivery {
   readonly endpoint: string;
   readonly event: string;
-  /** The same for all tries. */
+  /** The ID is the same for all tries. */
   readonly id: string;
   readonly body: string;
   /** Time of the event (Unix seconds). */

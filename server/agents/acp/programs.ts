@@ -60,7 +60,8 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     confinedMode: null,
     toolArguments: null,
     install: 'npm install -g @google/gemini-cli',
-    // Otherwise it restarts itself as a child, which a signal to the parent does not stop.
+    // Without this variable, Gemini CLI restarts itself as a child process, which a signal to the
+    // parent does not stop.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
   },
   copilot: {
@@ -124,7 +125,7 @@ export function modeToSet(kind: AcpKind, choice: ModeChoice): string | null {
   return choice.wanted ?? (!choice.isLoaded && offers(mode) ? mode : null);
 }
 
-/** Of the offered modes, the read-only one, by the names that agents use. */
+/** Finds the read-only mode among the offered modes, by the names that agents use. */
 function planningMode(offered: readonly string[]): string | null {
   return offered.find((mode) => /(^|[^a-z])(plan|read-?only)$/i.test(mode)) ?? null;
 }

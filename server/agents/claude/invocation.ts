@@ -101,8 +101,8 @@ function toolArguments(config: string | undefined): string[] {
 }
 
 /**
- * Of the many variables with this prefix, only these are the user's or ours. Others belong to an
- * outer session.
+ * Only these of the many variables with this prefix are set by the user or by Drover. The others
+ * belong to an outer session.
  */
 const passed: ReadonlySet<string> = new Set([
   'CLAUDE_CODE_OAUTH_TOKEN',

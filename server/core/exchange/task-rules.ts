@@ -50,7 +50,7 @@ export interface TaskRules {
   readonly continues?: string | null;
 }
 
-/** The same rules as columns of a task. */
+/** The rules as columns of a task. */
 export interface TaskRuleColumns {
   readonly agent: string | null;
   /** The model to request from its agent; null = use the settings. */

@@ -1,5 +1,5 @@
-// Foresees conflicts between running agents: how the overlap of two works changed, and which agents
-// get a hint.
+// Foresees conflicts between running agents: how the overlap of the work of two tasks changed, and
+// which agents get a hint.
 
 export const forecastPolicies = ['tell', 'order', 'off'] as const;
 /** `tell`: both agents get a hint. `order`: one task also waits for the other (`orderOfPair`). */
@@ -9,7 +9,7 @@ export const forecastLevels = ['same_file', 'conflict'] as const;
 /** `same_file`: both change a file, but git can merge them. `conflict`: git cannot merge them. */
 export type ForecastLevel = (typeof forecastLevels)[number];
 
-/** How the latest snapshots of two works, or of a work and its line, overlap. */
+/** How the latest snapshots of two tasks, or of a task and its line, overlap. */
 export interface Overlap {
   readonly level: ForecastLevel;
   /** Conflicting paths or, if none conflict, paths that both change. Sorted. */
@@ -78,8 +78,8 @@ export interface ForecastPair<W extends ForecastWork> {
 }
 
 /**
- * Finds pairs of works that changed the same path. Git detects conflicts across renames only at the
- * landing.
+ * Finds pairs of tasks whose work changed the same path. Git detects conflicts across renames only
+ * at the landing.
  */
 export function pairsThatMeet<W extends ForecastWork>(
   works: readonly W[],

@@ -113,7 +113,7 @@ function noEdges(): Edges {
   return { on: new Set(), outside: new Map() };
 }
 
-/** The same at every import, so that a second import updates the task. */
+/** Returns the same ID at every import, so that a second import updates the task. */
 export function issueId({ slug, number }: IssueRef, home: string): string {
   if (slug === home) return `gh-${number}`;
   const own = slug.replaceAll('/', '.').replaceAll(/[^A-Za-z0-9._-]/gu, '-');

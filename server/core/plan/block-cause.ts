@@ -60,7 +60,7 @@ const oldRedBase = /^(\S+) is red before any task \(([0-9a-f]+)(?:\+([0-9a-f]+))
 const oldMissingBase = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
 const oldConflict = /^(\S+) and its parent can't be merged; /;
 
-/** Only for migrations. */
+/** Used only by migrations. */
 export function causeOfOldReason(reason: string): BlockCause {
   const [, red, commit, branch = null] = oldRedBase.exec(reason) ?? [];
   if (red !== undefined && commit !== undefined)

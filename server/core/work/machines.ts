@@ -35,7 +35,7 @@ export interface MachineFacts {
   readonly busy: number;
   /** Number of further agents that it can start now. */
   readonly room: number;
-  /** Why it accepts fewer tasks than it could. */
+  /** Explains why the machine accepts fewer tasks than it could. */
   readonly note: string | null;
 }
 

@@ -65,7 +65,7 @@ export function createEmbeddedDurable<Tables extends DurableTables>(
   return new EmbeddedAdapter<Transaction<Tables>>(options as unknown as AdapterOptions);
 }
 
-/** The same options, typed with only our own tables. */
+/** The options of the adapter, typed with only Drover's own tables. */
 type AdapterOptions = EmbeddedOptions<DurableTables>;
 
 class EmbeddedAdapter<Tx> extends DurableAdapter<Tx, Db> implements EmbeddedDurable<Tx> {

@@ -13,7 +13,10 @@ export interface FleetOptions {
   readonly pool: Pool;
   /** On that pool, for the adapter's own queries and writes. */
   readonly db: Kysely<FleetTables>;
-  /** The same database as bodies use it: `commit` and `record` write in its transactions. */
+  /**
+   * The same database as the bodies of workflows use it: `commit` and `record` write in its
+   * transactions.
+   */
   readonly bodiesDb: Kysely<never>;
   readonly clock: Clock;
   /**

@@ -62,8 +62,8 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     });
   });
   pool.on('remove', (client) => void all.delete(client));
-  // Not `end`, which closes the protocol first. This looks like a network failure, so that DBOS
-  // also retries.
+  // Does not use `end`, which closes the protocol first. A dropped connection looks like a network
+  // failure, so DBOS also retries.
   const dropAll = (): void => {
     for (const client of all) (client as unknown as SocketHolder).connection.stream.destroy();
   };

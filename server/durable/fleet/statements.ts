@@ -203,7 +203,7 @@ export function isRefusedClaim(error: unknown): boolean {
   return error instanceof Error && error.message.includes(refusedClaim);
 }
 
-/** For a transaction that started with `refuseUnless`. */
+/** Used in a transaction that started with `refuseUnless`. */
 export async function storeStep(
   tx: Db,
   fence: Fence,

@@ -7,7 +7,7 @@ import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
 import { failureOf } from '../failures.ts';
 
-/** Of the given files, all too large on disk, those that are small as stored. */
+/** Returns the given files that are too large on disk but small in git's storage. */
 export async function smallAsStored(
   context: RepositoryContext,
   worktree: LinkedWorktree,

@@ -12,7 +12,10 @@ const maxMarkerFileBytes = 8 * 1024 * 1024;
 /** Maximum number of files read. */
 const readsMax = 200;
 
-/** Of the given files, those with markers. A file that is too large to read counts as one. */
+/**
+ * Returns the given files that contain markers. A file that is too large to read counts as one of
+ * them.
+ */
 export async function withMarks(root: string, paths: readonly PathBytes[]): Promise<string[]> {
   const marked: string[] = [];
   for (const path of paths.slice(0, readsMax)) {

@@ -33,7 +33,8 @@ export const statusArguments: readonly string[] = [
   '-z',
   '-uall',
   '--no-renames',
-  // Otherwise git starts another git in each submodule, which obeys that submodule's configuration.
+  // Without this option, git starts another git in each submodule, which obeys that submodule's
+  // configuration.
   '--ignore-submodules=dirty',
 ];
 

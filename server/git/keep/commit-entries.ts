@@ -30,7 +30,8 @@ export async function commitEntries(
     .filter((entry) => entry.kind !== 'changed' || entry.worktree !== '.')
     .map((entry) => entry.path);
   if (unstagedPaths.length > 0) {
-    // Not `add -A`, which would search again and could find more files than were checked.
+    // `add -A` is not used, because it would search again and could find more files than were
+    // checked.
     const { path: at } = worktree;
     const added = await intoIndex(context, at, unstagedPaths, { at });
     if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));

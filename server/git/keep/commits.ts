@@ -195,7 +195,7 @@ async function isChange(
   return !found.ok || found.value !== tree;
 }
 
-/** Only if the agent made no commits, because its own commits may revert others' work. */
+/** Called only if the agent made no commits, because its own commits may revert others' work. */
 function noteTouched(
   context: RepositoryContext,
   base: Sha,

@@ -23,7 +23,7 @@ export interface SubmoduleChecks {
     worktree: LinkedWorktree,
     status: ParsedStatus,
   ) => Promise<GitResult<readonly PathBytes[]>>;
-  /** Of the given paths of a commit. */
+  /** Checks the given paths of a commit. */
   readonly unpublished: (
     context: RepositoryContext,
     worktree: LinkedWorktree,

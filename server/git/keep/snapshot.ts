@@ -234,7 +234,7 @@ async function storeState(
     }
     const added = await intoIndex(context, worktree.path, paths, {
       ...inIndex,
-      // Otherwise a file that was rewritten with the same content would count as changed.
+      // Without a refresh, a file that was rewritten with the same content would count as changed.
       flags: holdIndex ? ['-q', '--unmerged', '--refresh'] : [],
     });
     if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));

@@ -93,7 +93,10 @@ export async function keepCommit(
   return chainCommit(context, sha, label, author);
 }
 
-/** The same, even if a branch contains it now, because that branch may be about to move. */
+/**
+ * Like `keepCommit`, even if a branch contains the commit now, because that branch may be about to
+ * move.
+ */
 export async function chainCommit(
   context: RepositoryContext,
   sha: Sha,

@@ -180,7 +180,8 @@ async function readFiles(
     const read = await context.git([...inStore, 'read-tree', store.headSha]);
     if (read.code !== 0) return err(failureOf(read, failed));
   }
-  // Not `add`, which starts git inside submodules, where it obeys their configuration.
+  // `add` is not used, because it starts git inside submodules, where git obeys their
+  // configuration.
   const look = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'];
   const changed = await context.git([...inStore, ...look]);
   if (changed.code !== 0) return err(failureOf(changed, failed));

@@ -8,7 +8,7 @@ export interface GitRequest {
   readonly binary: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The same object for all processes of one adapter. */
+  /** All processes of one adapter share this object. */
   readonly environment: Readonly<Record<string, string>>;
   readonly addedEnvironment: Readonly<Record<string, string>>;
   readonly input: string | Uint8Array | null;

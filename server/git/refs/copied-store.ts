@@ -27,7 +27,7 @@ export async function copyOfHistory(
   return copyOfStore(context, join(folder, '.git'));
 }
 
-/** The same for a git folder at any location. */
+/** Like `copyOfHistory`, for a git folder at any location. */
 export async function copyOfStore(
   context: Pick<RepositoryContext, 'git'>,
   source: string,

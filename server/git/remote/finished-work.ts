@@ -65,7 +65,7 @@ async function carryAway(
     return false;
   }
   report(trouble, `pushing ${branch}, which goes to the other machines through the database`);
-  // Until its task has landed, it must also get to the remote.
+  // The work must also get to the remote until its task has landed.
   work.add(ref);
   return true;
 }

@@ -87,7 +87,7 @@ export class Presence {
     this.#missing.delete(sha);
   }
 
-  /** Of the commits, those that this clone does not have. */
+  /** Returns the commits that this clone does not have. */
   async #unknown(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const { context } = this.#remote;
     for (const sha of new Set(commits)) {
@@ -96,7 +96,7 @@ export class Presence {
     return [...new Set(commits)].filter((sha) => !this.#present.has(sha));
   }
 
-  /** Of the commits, those that were not recently searched for without success. */
+  /** Returns the unknown commits, except those that were recently searched for without success. */
   async #absent(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const unknown = await this.#unknown(commits);
     const nowMs = Date.now();

@@ -80,7 +80,7 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
       const answer = async (): Promise<GitOutput> => calls.awayAnswerSince(startMs) ?? ask();
       const output = await context.inTurn('fetch', answer);
       if (output.code === 0) return ok(output);
-      // Not the remote's fault: git reads the HEAD of every worktree before it fetches.
+      // This is not the remote's fault: git reads the HEAD of every worktree before it fetches.
       if (await dropHalfMade(context)) continue;
       const failure = remoteFailure(output, remote, doing);
       const pauseMs = pausesMs[tries];

@@ -115,7 +115,7 @@ function putBounded(refs: Set<string>, ref: string): void {
   refs.add(ref);
 }
 
-/** Also returns false if unknown. `pushed`: its snapshot that the remote has. */
+/** Also returns false if unknown. `pushed` is the snapshot that the remote has. */
 async function mayBeShared(
   context: RepositoryContext,
   commit: Sha,

@@ -43,7 +43,7 @@ export const agentShapes = {
     accept: optional(
       anyTexts.check(described('Acceptance criteria: how to tell that it is done.')),
     ),
-    /** For a follow-up: its blockers besides the agent's own task. */
+    /** Only in a follow-up: its blockers besides the agent's own task. */
     blocked_by: optional(
       anyTexts.check(described('Ids of other tasks that it has to wait for as well.')),
     ),
@@ -58,7 +58,7 @@ export const agentShapes = {
     wait_ms: optional(number),
   },
   'agent.progress': { text: anyText },
-  /** Only for an agent that reviews. */
+  /** Allowed only for an agent that reviews. */
   'agent.review': {
     verdict: anyText.check(described('"pass" or "block".')),
     findings: givenFindings,

@@ -42,7 +42,7 @@ export const exchangeShapes = {
      * For `beads`: the current file. Other tools also write to it, and their parts are preserved.
      */
     present: optional(fileText),
-    /** For a sync: canceled tasks get no new line, and the lines of these ids stay unchanged. */
+    /** Set by a sync: canceled tasks get no new line, and the lines of these IDs stay unchanged. */
     leave: optional(boundedList(boundedText(64), idsMax)),
   },
   /**

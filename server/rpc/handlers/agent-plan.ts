@@ -179,7 +179,7 @@ export async function blockForAgent(
     await editTask(tx, store.sources, scope.taskId, { add_blockers: [by] });
     if (task.stop_requested === null) {
       const words = `waits for ${by}${reason === '' ? '' : `: ${reason}`}`;
-      // Not a forced stop: the agent sends its final message, then the attempt is released.
+      // This is not a forced stop: the agent sends its final message, then the attempt is released.
       await askToStop(tx, scope.taskId, 'stop', words);
     }
     await store.append(tx, {

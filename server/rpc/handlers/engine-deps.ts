@@ -37,7 +37,7 @@ export interface EngineHandlerDeps {
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
   ) => Promise<ConfiguredStart>;
-  /** The same as a preview: the run's settings and warnings, without putting them in force. */
+  /** Previews the run's settings and warnings, without applying them. */
   readonly offer?: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,

@@ -237,7 +237,7 @@ async function targetCheck(
   }
 }
 
-/** The same check as the run itself makes. */
+/** Makes the same check as the run itself. */
 async function agentChecks(
   deps: EngineHandlerDeps,
   epicId: string | null,

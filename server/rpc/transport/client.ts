@@ -50,7 +50,7 @@ export async function connectSocket(
   return await greet(socket, address.token, options);
 }
 
-/** The same for an agent, whose token allows a different list of requests. */
+/** Connects an agent, whose token allows a different list of requests. */
 export async function connectAgentSocket(
   address: Pick<BackendAddress, 'socket'>,
   token: string,

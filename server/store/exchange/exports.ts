@@ -37,7 +37,7 @@ export interface ExportRequest {
    */
   readonly sync?: { readonly leave: readonly string[] };
   readonly nowMs: number;
-  /** Only for display. */
+  /** Used only for display. */
   readonly repository: string;
 }
 

@@ -26,7 +26,7 @@ export interface TakenOver {
   readonly changed: readonly string[];
   /** Ids of issues that were closed or deleted elsewhere while an agent runs. */
   readonly running: readonly string[];
-  /** Those of them that are not needed any more: deleted, or closed as given up. */
+  /** Ids of `running` issues that are no longer needed: deleted, or closed as given up. */
   readonly unwanted: readonly string[];
   /**
    * Ids of issues that were deferred elsewhere while an agent runs. Their tasks are paused after

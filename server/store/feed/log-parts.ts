@@ -62,7 +62,7 @@ export interface PartChain {
 const hashOf = sql<string>`encode(sha256(convert_to(p.text, 'UTF8')), 'hex')`;
 const nowOfDatabase = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-/** Of these logs, those whose attempts still belong to this machine. */
+/** Returns the logs whose attempts still belong to this machine. */
 export async function ownLogs(
   db: Db,
   machine: string,

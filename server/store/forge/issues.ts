@@ -41,7 +41,7 @@ export async function setReported(
     .execute();
 }
 
-/** Of the ids, those of epics. */
+/** Returns the IDs that belong to epics. */
 export async function knownEpics(db: Reads, ids: readonly string[]): Promise<readonly string[]> {
   if (ids.length === 0) return [];
   const rows = await db

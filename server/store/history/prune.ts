@@ -64,7 +64,7 @@ function isPast(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool
   return eb.and([isClosed, eb.not(isLinked)]);
 }
 
-/** Of these tasks, those whose history may be removed. */
+/** Returns the tasks whose history may be removed. */
 export async function pastTasks(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db
@@ -87,7 +87,7 @@ export async function closedEpics(db: Db, ids: readonly string[]): Promise<Reado
   return new Set(rows.map((row) => row.id));
 }
 
-/** Of these tasks, those that changed, or whose last attempt ended, at the time or later. */
+/** Returns the tasks that changed, or whose last attempt ended, at the time or later. */
 export async function recentlyChanged(
   db: Db,
   ids: readonly string[],

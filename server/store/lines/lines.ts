@@ -100,7 +100,7 @@ export interface TriedMerge {
   readonly tree: string | null;
   /** The commit for the result branch. */
   readonly shown: string | null;
-  /** Why it failed. */
+  /** Explains why it failed. */
   readonly reason: string | null;
 }
 

@@ -86,7 +86,7 @@ export async function countNotes(
   return Number(n);
 }
 
-/** The same text in the same epic and attempt is the same note. */
+/** A note with the same text in the same epic and attempt is the same note. */
 export async function addNote(tx: Tx, sources: StoreSources, note: NewNote): Promise<NoteRow> {
   const known = await sameNote(tx, note);
   if (known !== null) return known;

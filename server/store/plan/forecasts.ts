@@ -1,4 +1,4 @@
-// Stores forecasts of works that overlap before they land, and selects the attempts to compare.
+// Stores forecasts of overlaps between unlanded work, and selects the attempts to compare.
 
 import type { ExpressionBuilder } from 'kysely';
 import type { ForeseenPair } from '../../core/forecast/figures.ts';
@@ -132,7 +132,7 @@ export async function recordForecast(
   await appendBoth(tx, sources, { taskId, otherId }, { level, files });
 }
 
-/** Ends a forecast because the works no longer overlap or one of them has ended. */
+/** Ends a forecast because the tasks' work no longer overlaps, or one of the tasks has ended. */
 export async function endForecast(tx: Tx, sources: StoreSources, key: ForecastKey): Promise<void> {
   const ended = await tx
     .updateTable('forecasts')

@@ -128,7 +128,7 @@ async function settleNewTask(
   const unmet = await unmetBlockers(tx, id);
   const status = unmet.length > 0 ? 'blocked' : 'ready';
   if (status === 'blocked') {
-    // Not a transition, because the task had no status before.
+    // This is not a transition, because the task had no status before.
     await tx.updateTable('tasks').set({ status }).where('id', '=', id).execute();
   }
   const row = await taskOrRefuse(tx, id);

@@ -1,4 +1,4 @@
-// Rows of works that overlap before they land.
+// Rows of forecasts: work that overlaps before it lands.
 
 import type { Defaulted } from './column-values.ts';
 

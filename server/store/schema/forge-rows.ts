@@ -29,7 +29,7 @@ export interface ForgeItemTable extends ForgeKey {
   /** The tree of the merged base and head that passed the gate. */
   tested_tree: string;
   state: ForgeItemState;
-  /** Why it waits. */
+  /** Explains why the request waits. */
   note: Defaulted<string | null>;
   created_at_ms: number;
 }
@@ -55,7 +55,7 @@ export interface ForgeReactionTable extends ForgeKey {
 }
 
 export interface ForgeOutboxTable {
-  /** The same each time the request is planned. */
+  /** The key is the same each time the request is planned. */
   key: string;
   epic_id: string;
   /** The order in which an epic's requests are sent. */

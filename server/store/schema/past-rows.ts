@@ -6,7 +6,7 @@ import type { Generated } from 'kysely';
 export interface PastTable {
   /** In the order of the changes. */
   n: Generated<number>;
-  /** The same for all changes of one transaction, which are adjacent. */
+  /** All changes of one transaction have the same number, and they are adjacent. */
   tx: number;
   op: 'insert' | 'update' | 'delete';
   tbl: string;

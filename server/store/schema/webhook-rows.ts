@@ -17,7 +17,7 @@ export interface WebhookDeliveryTable {
   endpoint: string;
   /** The number of its event. */
   seq: number;
-  /** The same for all tries. */
+  /** The ID is the same for all tries. */
   id: string;
   event: string;
   body: string;

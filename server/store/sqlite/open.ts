@@ -30,7 +30,7 @@ export interface OpenedDatabase<Tables = unknown> {
    * `db` would wait for that transaction to end, and do not wait for anything slow.
    */
   readonly db: Kysely<Tables>;
-  /** The same connection without Kysely, for pragmas outside of a transaction. */
+  /** The connection without Kysely, for pragmas outside a transaction. */
   readonly raw: DatabaseSync;
   /** Waits for running statements, then closes. A second call does nothing. */
   close(): Promise<void>;

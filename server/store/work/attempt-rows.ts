@@ -117,7 +117,7 @@ export async function countFailedPlans(db: Reads, taskId: string): Promise<numbe
   return failed.n;
 }
 
-/** The commit of the latest attempt before a number that made one. */
+/** The commit of the latest attempt before the given number that made one. */
 export async function lastCommitBefore(
   db: Reads,
   taskId: string,

@@ -62,7 +62,7 @@ export async function noteSubTaskCommit(tx: Tx, id: string, commit: string): Pro
     .execute();
 }
 
-/** Of the sub-tasks of these tasks, those whose work is committed. */
+/** Returns the sub-tasks of these tasks whose work is committed. */
 export async function committedSubTasks(
   db: Reads,
   ids: readonly string[],

@@ -197,7 +197,8 @@ export async function questionById(db: Reads, id: string): Promise<QuestionRow |
 }
 
 /**
- * Of these questions, those that were answered or withdrawn. The answer of a withdrawn one is null.
+ * Returns the questions that were answered or withdrawn. The answer of a withdrawn question is
+ * null.
  */
 export async function endedQuestions(
   db: Reads,
@@ -217,7 +218,7 @@ export async function endedQuestions(
   return found;
 }
 
-/** Of these tasks, those with hints that no agent has received yet. */
+/** Returns the tasks with hints that no agent has received yet. */
 export async function tasksWithOpenHints(
   db: Reads,
   taskIds: readonly string[],

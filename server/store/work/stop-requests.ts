@@ -32,7 +32,7 @@ export async function askToStop(
   return asked?.epoch ?? null;
 }
 
-/** Of these tasks, those with a pending stop request, with the epochs of their owners. */
+/** Returns the tasks with a pending stop request, with the epochs of their owners. */
 export async function askedToStop(
   db: Reads,
   ids: readonly string[],

@@ -138,7 +138,7 @@ async function submitAndFollow(
     provisioner: 'hosted',
   } as const;
   writeLease(leases, lease);
-  // Not aborted by the stop, because a job that was created must be known to be canceled.
+  // The stop does not abort this, because a job that was created must be known to be canceled.
   const submitted = await submitJob(
     platform,
     {

@@ -125,7 +125,7 @@ function valuesText(values: readonly string[]): string {
   return values.length === 0 ? 'unset' : values.map((value) => `"${value}"`).join(', ');
 }
 
-/** The same for an attempt whose worktree is known only from the rows. */
+/** Keeps the work of an attempt whose worktree is known only from the rows. */
 export async function keepWorkOf(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: NumberedAttempt,

@@ -25,7 +25,7 @@ export interface WorktreeFacts {
   readonly branch: string | null;
   readonly status: string;
   readonly holder: WorktreeHolder;
-  /** Why it stays, as the end of a sentence; null if it may be removed. */
+  /** Explains why the worktree stays, as the end of a sentence. Null if it may be removed. */
   readonly reason: string | null;
   readonly unmergedCommits: number;
   readonly dirty: boolean;

@@ -29,7 +29,10 @@ export async function ownBase(
   return bothBases(engine, joined, base);
 }
 
-/** The same for an epic's line, whose base is the latest state of its target that users removed. */
+/**
+ * Like `ownBase`, for an epic's line, whose base is the latest state of its target that users
+ * removed.
+ */
 export async function ownBaseOfLine(
   engine: Uses<'git' | 'store'>,
   line: string,

@@ -119,7 +119,7 @@ export async function cancelTask(
     await withdrawQuestions(tx, engine.store.sources, id);
     return true;
   });
-  // Otherwise the task has just started, and its agent must be stopped first.
+  // The transition fails if the task has just started. Then its agent must be stopped first.
   if (!cancelled) await cancelTask(engine, id, reason);
 }
 

@@ -17,7 +17,7 @@ export function onLogGrowth(path: string, listener: () => void): () => void {
   };
 }
 
-/** The same for all logs. Returns a function that unsubscribes. */
+/** Like `onLogGrowth`, for all logs. Returns a function that unsubscribes. */
 export function onAnyLogGrowth(listener: (path: string) => void): () => void {
   listenersToAll.add(listener);
   return () => listenersToAll.delete(listener);
@@ -28,7 +28,10 @@ export function tellLogGrowth(path: string): void {
   tellCopyGrowth(path);
 }
 
-/** For a copy of a log that another machine writes, whose growth only its reader notices. */
+/**
+ * Reports that a copy of a log on another machine has grown. Only the reader of the copy notices
+ * this.
+ */
 export function tellCopyGrowth(path: string): void {
   for (const listener of listeners.get(path) ?? []) listener();
 }

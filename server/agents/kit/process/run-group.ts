@@ -53,7 +53,7 @@ export const joinGroup = `{ printf 0 > "$group/cgroup.procs" || rmdir "$group"; 
 /** Joins the group, then executes the program. */
 const joiner = `group=$1; shift; ${joinGroup}; exec "$@"`;
 
-/** The same start, inside the run's group if one can be created. */
+/** Changes a start so that the program runs in the run's group, if one can be created. */
 export function startInGroup(
   runId: string,
   start: Pick<ProgramStart, 'program' | 'args'>,

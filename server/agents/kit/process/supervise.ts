@@ -78,7 +78,7 @@ export function exitEvent({ why, exit, tree }: ProgramEnd<string>): AgentEvent {
     ...exit,
     ...(why === 'stopped' ? { stopped: true } : {}),
     ...(left === null ? {} : { left }),
-    // Not counted for a program that was itself killed, because it is one of them.
+    // The count is omitted for a program that was itself killed, because it includes that program.
     ...(why === 'exited' && ended > 0 ? { ended } : {}),
   };
 }
