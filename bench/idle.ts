@@ -50,7 +50,7 @@ export async function benchIdle(bench: Bench): Promise<Figure[]> {
   }
 }
 
-const linesPerSecond = 1_000;
+export const linesPerSecond = 1_000;
 
 /** Prints every twentieth of a second, and catches up if the machine was slow. */
 const talker = (seconds: number): string => `
@@ -65,16 +65,21 @@ const timer = setInterval(() => {
 }, 50);
 `;
 
+/** A program that prints for so many seconds, then has changed a file. */
+export function talkingAgent(folder: string, seconds: number): string {
+  return script(
+    folder,
+    'talking-agent',
+    `mkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\nexec '${process.execPath}' -e "$(cat <<'END'${talker(seconds)}END\n)"\n`,
+  );
+}
+
 export async function benchStreams(bench: Bench): Promise<Figure[]> {
   const { streams, seconds } = bench.options.brief
     ? { streams: 2, seconds: 1 }
     : { streams: 16, seconds: 10 };
   bench.say(`streams: ${streams} agents, ${linesPerSecond} lines a second each, ${seconds} s`);
-  const agent = script(
-    bench.folder,
-    'talking-agent',
-    `mkdir -p made\necho x > "made/$DROVER_TASK_ID.txt"\nexec '${process.execPath}' -e "$(cat <<'END'${talker(seconds)}END\n)"\n`,
-  );
+  const agent = talkingAgent(bench.folder, seconds);
   const project = await projectOf(bench, repositoryOf(bench.folder, 100), agent);
   try {
     const backend = await startBackend(bench, project);
@@ -119,7 +124,7 @@ export async function benchStreams(bench: Bench): Promise<Figure[]> {
 }
 
 /** Reads the whole log of a task and checks each line. */
-function lostLines(repository: string, task: string, lines: number): number {
+export function lostLines(repository: string, task: string, lines: number): number {
   const path = join(repository, '.drover', 'logs', task, '1.ndjson');
   let expected = 0;
   let wrong = 0;

@@ -25,6 +25,7 @@ import { replayMain } from './replay/replay.ts';
 import { benchSnapshots } from './snapshots.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
+import { benchWeb } from './web.ts';
 
 const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   orchestration: benchOrchestration,
@@ -36,6 +37,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   dispatch: benchDispatch,
   idle: benchIdle,
   streams: benchStreams,
+  web: benchWeb,
   fleet: benchFleet,
   machines: benchMachines,
   distance: benchDistance,

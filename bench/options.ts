@@ -14,6 +14,7 @@ export const parts = [
   'dispatch',
   'idle',
   'streams',
+  'web',
   'fleet',
   'machines',
   'distance',

@@ -33,6 +33,7 @@ suite('the benches', function () {
     ['store'],
     ['recovery'],
     ['idle', 'streams', 'gates'],
+    ['web'],
     ['start', 'memory', 'dispatch', 'pool'],
     ['history', 'failures', 'orchestration', 'snapshots'],
     // These need PostgreSQL and network namespaces.
