@@ -33,7 +33,9 @@ suite('the benches', function () {
     ['store'],
     ['recovery'],
     ['idle', 'streams', 'gates'],
+    // These need Chromium, and the published descriptions of GitHub's API.
     ['web'],
+    ['forge'],
     ['start', 'memory', 'dispatch', 'pool'],
     ['history', 'failures', 'orchestration', 'snapshots'],
     // These need PostgreSQL and network namespaces.
