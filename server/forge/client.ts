@@ -150,6 +150,7 @@ export class ForgeClient {
     });
   }
 
+  /** `memory`: lets the last answer to the same query count again; without it, none is kept. */
   async graphql(
     query: string,
     variables: object,
