@@ -1,4 +1,5 @@
-// The rules of the house beyond its walls: one-sentence READMEs of rooms, no cycles, no dead code.
+// Rules of tidiness that no linter checks: READMEs of rooms have one sentence, and there are no
+// cycles and no dead code.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -21,10 +22,13 @@ const wholeEngineMax = 30;
 const widthMax = 100;
 /** A function whose nested functions assign more of its `let`s than this is a class in disguise. */
 const sharedLetsMax = 2;
-/** Pairs of places that share six lines word for word. It may only fall. */
+/** Pairs of places that share six lines word for word. The number may only fall. */
 const repeatsMax = 1;
 
-/** Files that re-export names of others, with the reason. All other names have one import place. */
+/**
+ * Files that re-export names of others, with the reason. Every other name is imported from one
+ * place only.
+ */
 const handingOn: Readonly<Record<string, string>> = {
   'server/store/port.ts': 'the wall round the store: what workflows and requests may take of it',
   'server/protocol/api.ts': 'the wire: its views beside its requests',
@@ -183,7 +187,8 @@ suite('tidy', () => {
   });
 
   test('private members of a class are #fields, because the keyword hides nothing at run time', () => {
-    // A constructor is kept to its class by nothing else, and `protected` has no field of its own.
+    // Nothing else keeps a constructor private to its class, and `protected` has no field of its
+    // own.
     const keyword = /^\s+(?:declare )?private (?!constructor\b)/mu;
     const found = code.filter(({ text }) => keyword.test(text)).map(({ path }) => path);
     assert.deepEqual(found, []);
@@ -232,7 +237,7 @@ suite('tidy', () => {
   test('only one room reads the name of the platform', () => {
     const asking =
       /\bprocess\.platform\b|\bos\.platform\(|import \{[^}]*\bplatform\b[^}]*\} from 'node:os'/u;
-    // The second one runs on any Node, before there is code that could load the room.
+    // The second file runs on any Node, before there is code that could load the room.
     const may = new Set(['server/platform/this-platform.ts', 'bin/system.mjs']);
     const found = [...code, ...readSources(['bin', 'build'])].filter(({ path, text }) => {
       const body = text.replaceAll(/^\s*(\/\/|\/?\*).*$/gmu, '');

@@ -17,12 +17,12 @@ export const testSeed: number = Number(
   process.env['DROVER_SEED'] ?? sized(1, Date.now() % 1_000_000),
 );
 
-/** A test that the soak alone has. */
+/** A test that only the soak runs. */
 export function soakTest(title: string, run: () => void | Promise<void>): void {
   if (isSoak) test(title, run);
 }
 
-/** Files that the soak alone runs. */
+/** Files that only the soak runs. */
 export const soakFiles: ReadonlySet<string> = new Set([
   'test/neighbours/faults.test.ts',
   'test/replay/bench.test.ts',
@@ -86,5 +86,5 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/web/stories.test.ts',
 ]);
 
-/** Plans in the extension host that the soak alone runs. */
+/** Plans in the extension host that only the soak runs. */
 export const soakPlans: ReadonlySet<string> = new Set(['no-git', 'old-git', 'reload', 'several']);

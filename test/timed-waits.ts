@@ -7,14 +7,14 @@ export interface TimedWait {
   readonly text: string;
 }
 
-/** `await delay(…)` by any of its names, or a promise of a timer. */
+/** `await delay(…)` by any of its names, or a promise that a timer resolves. */
 const pause =
   /\bawait (?:delay|pause|sleep|setTimeout)\((?!['"`])|\bnew Promise\b.*\bsetTimeout\(/u;
 const loop = /\bwhile \(|^\s*for \((?:;;|let (?:tries|looks|rounds) )/u;
-/** A longer sleep runs until the test ends it: nothing waits for it. */
+/** A longer sleep runs until the test ends it, so nothing waits for its end. */
 const endlessSeconds = 20;
 const sleepWord = /\bsleep "?(\$|[\d.]+)/gu;
-/** `until [ -e go ]; do sleep 0.05; done`, and a loop that beats time until it is killed. */
+/** `until [ -e go ]; do sleep 0.05; done`, or a loop that sleeps until it is killed. */
 const shellLoop = /\b(?:until|while) [^\n]*?\bdo [^\n]*?\bsleep [^\n]*?\bdone\b/gu;
 
 export function timedWaits(source: string): readonly TimedWait[] {
@@ -26,7 +26,7 @@ export function timedWaits(source: string): readonly TimedWait[] {
   });
 }
 
-/** The line itself starts a loop, or is in one, by its indentation. */
+/** The line itself starts a loop or, by its indentation, is inside of one. */
 function isInLoop(lines: readonly string[], index: number): boolean {
   const indentOf = (text: string): number => text.length - text.trimStart().length;
   let indent = indentOf(lines[index] ?? '') + 1;

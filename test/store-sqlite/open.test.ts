@@ -12,7 +12,7 @@ suite('sqlite: a connection', () => {
     ['journal_mode', 'full', 'wal'],
     ['synchronous', 'full', 2],
     ['synchronous', 'normal', 1],
-    // Commits are flushed by us then, in groups.
+    // In that case Drover flushes the commits itself, in groups.
     ['synchronous', 'grouped', 1],
     ['foreign_keys', 'full', 1],
     ['busy_timeout', 'full', 5000],

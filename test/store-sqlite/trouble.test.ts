@@ -120,7 +120,7 @@ suite('sqlite: failures', () => {
         waiter.db.insertInto('notes').values({ id: 2, text: 'x' }).execute(),
         isRefusal('database', path, 'locked by another process', 'try again'),
       );
-      // Opening and reading are possible during that time.
+      // The database can be opened and read during that time.
       assert.equal(await countNotes(path), 1);
       const third = openSqlite<NotesTables>(path);
       await third.close();
@@ -144,7 +144,7 @@ suite('sqlite: failures', () => {
         () => openSqlite<NotesTables>(path, { busyTimeoutMs: 200 }),
         isRefusal('database', path, holder, 'try again'),
       );
-      // A bound of all tries, not of each of them.
+      // A limit for all attempts together, not for each of them.
       assert.ok(performance.now() - startMs < 3_000);
       reader.goOn();
       await reader.ended;
@@ -198,7 +198,7 @@ function fill(db: ReturnType<typeof openSqlite<NotesTables>>['db']): Promise<voi
   });
 }
 
-/** The superuser may write everything; so as root, these lines run with the rights of `nobody`. */
+/** The superuser may write everything, so as root these lines run with the rights of `nobody`. */
 function asOrdinaryUser(body: () => void): void {
   if (process.geteuid?.() !== 0) return body();
   process.seteuid?.(65_534);

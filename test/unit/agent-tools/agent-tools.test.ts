@@ -1,4 +1,5 @@
-// Tokens of agents: one for each part of an attempt, known again in the next life of the backend, and gone with the agent.
+// Tokens of agents: each part of an attempt has one; it stays valid when the backend restarts, and
+// ends with the agent.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';

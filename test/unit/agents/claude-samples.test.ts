@@ -1,5 +1,5 @@
-// Claude Code's real output (recorded), and Drover's reading of it: the outcome by facts, the
-// events, the usage.
+// Claude Code's real output (recorded) and what Drover reads from it: the outcome, the events and
+// the usage.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

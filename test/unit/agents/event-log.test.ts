@@ -1,4 +1,5 @@
-// The event log: appended events are read back, the bound holds, a crash loses and repeats nothing.
+// The event log: appended events are read back, its size stays bounded, and a crash neither loses
+// nor repeats events.
 
 import assert from 'node:assert/strict';
 import {
@@ -181,7 +182,7 @@ suite('event log', () => {
       if (log.pendingBytes > 3_000) await log.flush();
     }
     await log.close();
-    // Marks and the headers of two segments come on top.
+    // Marks and the headers of two segments are added to that.
     assert.ok(bytesOnDisk() <= maxBytes + 500, `${bytesOnDisk()} bytes`);
     const kept = texts();
     assert.equal(kept[0], 'line 00000');

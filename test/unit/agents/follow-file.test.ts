@@ -1,4 +1,4 @@
-// Following a file: lines come whole, in order, once, whatever pieces they were written in.
+// Following a file: each line arrives whole, in order and once, however it was written.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';

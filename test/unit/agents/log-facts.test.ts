@@ -1,4 +1,4 @@
-// A log's facts about the process that runs, or ran last: the same, whoever computes them and when.
+// What a log says about the process that runs or ran last: the same for every reader at any time.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// The sandboxes that agents bring: strict, or not offered.
+// The sandboxes that agents bring: each is strict, or is not offered.
 
 import assert from 'node:assert/strict';
 import { ownSandboxArguments, setsOwnSandbox } from '../../../server/sandbox/own-switches.ts';

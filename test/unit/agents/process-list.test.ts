@@ -1,4 +1,4 @@
-// Reading /proc/<pid>/stat, whose second field may hold anything.
+// Reading /proc/<pid>/stat, whose second field may contain anything.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -72,7 +72,7 @@ suite('process list', () => {
       const listed = await listProcesses('list-test', agent);
       assert.ok(!listed.some((one) => one.pid === process.pid), 'an elder');
     }
-    // A start time that says nothing leaves nothing out.
+    // An unknown start time excludes nothing.
     assert.ok((await marked({ ...agent, startTime: 'unknown' })).length >= all.length);
     for (const child of [first, later]) {
       const ended = once(child, 'exit');

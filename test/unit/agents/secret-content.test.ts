@@ -1,4 +1,5 @@
-// Findings in contents, and look-alikes: keys by their format, random-looking assignments.
+// Secrets that are found in contents, and texts that only look like them: keys by their format,
+// random-looking assignments.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -13,14 +14,14 @@ async function found(text: string, path = 'src/a.ts'): Promise<readonly string[]
   return (await search(Buffer.from(text), path)).map(({ what }) => what);
 }
 
-/** Made here, so that this file holds none. */
+/** Made here, so that this file contains no secret. */
 function random(characters: number): string {
   const text = 'qW7eR9tYuI3oP5aSdF1gHjK2lZxC4vB6nM8'.repeat(5);
   return text.slice(0, characters);
 }
 
 suite('secrets in contents', () => {
-  // A few really random ones look artificial.
+  // A few values that are really random look artificial.
   const hex = (bytes: number): string =>
     createHash('sha256')
       .update('a secret')

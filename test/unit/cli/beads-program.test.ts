@@ -1,4 +1,4 @@
-// Labels and dependencies that a sync removes in bd, whose import only adds them.
+// Labels and dependencies that a sync removes in bd, because bd's import only adds them.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';

@@ -210,7 +210,7 @@ suite('exchange and logs', () => {
             offset,
             next_offset: Math.min(30, offset + 10),
             size: 30,
-            // Like the real one: an end is reported only at the end of the log.
+            // Like the real log: the end is reported only at the end of the log.
             ended: offset >= 30 && offsets.length > 11,
           };
         },

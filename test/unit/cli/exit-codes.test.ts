@@ -1,4 +1,4 @@
-// The judgement of a run over all tasks in its scope.
+// How a run is judged by all tasks in its scope.
 
 import assert from 'node:assert/strict';
 import type { TaskStatus } from '../../../server/core/plan/state.ts';

@@ -1,4 +1,4 @@
-// Following a run: to its end, through Ctrl-C, and over the death of a backend.
+// Following a run: to its end, through Ctrl-C, and across the death of a backend.
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';

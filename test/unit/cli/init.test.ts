@@ -1,4 +1,4 @@
-// drover init in a terminal: which found agent and which found gate it writes, and when it asks.
+// drover init in a terminal: which of the agents and gates found it writes, and when it asks.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

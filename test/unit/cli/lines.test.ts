@@ -1,4 +1,4 @@
-// One event, one line of a log, in its form for people.
+// Each event as one line of a log, as people see it.
 
 import assert from 'node:assert/strict';
 import type { EventView } from '../../../server/protocol/api.ts';

@@ -1,4 +1,4 @@
-// After a decision on the command line: which run carries it on, if none does.
+// After a decision on the command line: which run carries it out if no active run does.
 
 import assert from 'node:assert/strict';
 import { nextRunLine } from '../../../server/cli/render/next-run.ts';

@@ -1,4 +1,4 @@
-// Nothing that an agent or a task says can act on the terminal.
+// No text of an agent or a task can control the terminal.
 
 import assert from 'node:assert/strict';
 import { jsonLine, plainLine, plainText } from '../../../server/cli/plain-text.ts';
@@ -36,7 +36,7 @@ suite('text for a terminal', () => {
     const value = { text: 'a\u009b31m\u007f\u2028\u001b\u202e\u2066\u{e0041} 🐑' };
     const line = jsonLine(value);
     assert.deepEqual(JSON.parse(line), value);
-    // Nothing but printable characters.
+    // Contains only printable characters.
     assert.match(line, /^[^\p{Cc}\u2028-\u202e\u2066-\u2069\u{e0041}]*$/u);
   });
 });

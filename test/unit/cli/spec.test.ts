@@ -76,7 +76,7 @@ suite('spec', () => {
     );
   }
 
-  /** Whether each import that was asked for was only a check. */
+  /** For each import, whether it was only a check. */
   function dryRuns(world: MemoryBackend): unknown[] {
     return world.calls
       .filter(({ name }) => name === 'import')

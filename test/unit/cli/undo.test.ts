@@ -1,4 +1,5 @@
-// `drover undo`: the list before it, and how it waits for a gate that takes longer than a request.
+// `drover undo`: the list that it shows first, and how it waits for a gate that takes longer than a
+// request.
 
 import assert from 'node:assert/strict';
 import { drover } from '../../doubles/drover.ts';

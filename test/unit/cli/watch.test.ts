@@ -1,4 +1,4 @@
-// Watching while a person looks: status --watch and events --follow, over the death of a backend.
+// Watching while a person looks: status --watch and events --follow, across the death of a backend.
 
 import assert from 'node:assert/strict';
 import type { Client } from '../../../server/protocol/api.ts';

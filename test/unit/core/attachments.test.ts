@@ -1,4 +1,4 @@
-// How descriptions name images, and which bytes count as one.
+// How descriptions name images, and which bytes count as an image.
 
 import assert from 'node:assert/strict';
 import {

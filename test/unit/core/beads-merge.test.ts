@@ -1,4 +1,4 @@
-// Three versions of a Beads file, brought together issue by issue.
+// Three versions of a Beads file are merged issue by issue.
 
 import assert from 'node:assert/strict';
 import { isBeadsFile, mergeBeadsLines } from '../../../server/core/exchange/beads-merge.ts';
@@ -22,7 +22,7 @@ suite('beads merge', () => {
     const both = file(issue('a', closed), issue('aa'), issue('ab'), issue('b', { priority: 1 }));
     assert.equal(merge(base, ours, theirs), both);
     assert.equal(merge(base, theirs, ours), both);
-    // Merged once more, nothing is new.
+    // A second merge changes nothing.
     assert.equal(merge(base, both, theirs), both);
   });
 

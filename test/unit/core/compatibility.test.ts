@@ -1,4 +1,4 @@
-// Which of a fleet's releases hands out work while it is upgraded machine by machine.
+// Which releases of a fleet hand out work while it is upgraded machine by machine.
 
 import assert from 'node:assert/strict';
 import { leadingNumber } from '../../../server/core/compatibility.ts';

@@ -1,4 +1,4 @@
-// The shown part of a gate's output: against real outputs of the tools, one file each.
+// Which part of a gate's output is shown: checked with real outputs of the tools, one file each.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

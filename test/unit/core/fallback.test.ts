@@ -1,4 +1,5 @@
-// Who takes over when an agent cannot do a task: how it is written, and when the next one has its turn.
+// Which agent takes over when an agent cannot do a task: how that is written, and when the next
+// agent has its turn.
 
 import assert from 'node:assert/strict';
 import { agentChoices, readAgentSettings } from '../../../server/core/settings/agent-settings.ts';
@@ -83,7 +84,7 @@ suite('fallback agents', () => {
       'command:small',
       'claude:opus',
     ]);
-    // The model of a task is for its own agent, if that one takes any.
+    // A task's model applies to its own agent, if that agent can be given a model.
     assert.deepEqual(chain(null, 'command,claude', 'opus'), [
       'claude:opus',
       'command:small',

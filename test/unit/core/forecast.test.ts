@@ -1,4 +1,4 @@
-// Conflicts that are foreseen: which works are compared, and who learns of a result.
+// Predicted conflicts: which changes are compared, and who learns the result.
 
 import assert from 'node:assert/strict';
 import {

@@ -52,7 +52,7 @@ const randomGraph = fc
     }));
   });
 
-/** Tries to finish everything by the rules, the slow and obvious way. */
+/** Tries to finish everything by the rules, in the slow and obvious way. */
 function canFinish(nodes: readonly GraphNode[]): boolean {
   const topOf = (id: string): string => nodes.find((node) => node.id === id)?.parentId ?? id;
   const landed = new Set<string>();
@@ -155,7 +155,7 @@ suite('graph', () => {
       E: 1,
       F: 1,
     });
-    // A sub-task waits for X, so its parent does, and has its parent's length.
+    // A sub-task waits for X, so its parent does too, and its path is as long as its parent's.
     assert.deepEqual(Object.fromEntries(criticalPathLengths(graph('X A A.1<X B<A.1'))), {
       X: 3,
       A: 2,

@@ -141,7 +141,7 @@ suite('import of single lines', () => {
       ],
       ['1 A loop', '2 S reference-refused', '3 C reference-refused'],
     );
-    // The id of a refused line that a good line has as well names the good one.
+    // If a refused line and a valid line have the same id, the id belongs to the valid line.
     check(
       [story('A'), story('A', { priority: 'x' }), story('B', { blocked_by: ['A'] })],
       ['2 A id-twice'],
@@ -172,7 +172,8 @@ suite('import of single lines', () => {
       ],
       [],
     );
-    // Each parent runs whole, so sub-tasks cannot wait for each other both ways.
+    // Each parent runs as a whole, so sub-tasks of two parents cannot wait for each other both
+    // ways.
     const plan = check(
       [
         story('P'),

@@ -6,7 +6,7 @@ import {
   loopQuestion,
 } from '../../../server/core/work/loop-detector.ts';
 
-/** Number of calls after which it says so; null = never. */
+/** Number of calls after which a loop is reported; null = never. */
 function foundAfter(detector: LoopDetector, inputs: readonly unknown[]): number | null {
   const at = inputs.findIndex((input) => detector.take('Bash', input) !== null);
   return at === -1 ? null : at + 1;

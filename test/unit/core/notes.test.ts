@@ -1,4 +1,5 @@
-// Which notes a prompt contains, what becomes of one whose line has changed, and that its text stays data.
+// Which notes a prompt contains, what happens to a note whose line has changed, and that its text
+// stays data.
 
 import assert from 'node:assert/strict';
 import { isSameFile, namedFiles } from '../../../server/core/notes/named-files.ts';

@@ -1,4 +1,4 @@
-// Notifications for a person, and when: only about items that wait for one, each once, several as
+// Notifications for a person: only about items that wait for the person, each once, and several as
 // one.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// The problems of a gate leave the Problems panel with their cause.
+// The problems that a gate reported leave the Problems panel with their cause.
 
 import assert from 'node:assert/strict';
 import { problemCause } from '../../../extension/notices/problem-cause.ts';

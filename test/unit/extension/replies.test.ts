@@ -1,4 +1,4 @@
-// Replies to several asks of one message.
+// Replies to several requests in one message.
 
 import assert from 'node:assert/strict';
 import { answerTogether, replyTo } from '../../../extension/webviews/replies.ts';

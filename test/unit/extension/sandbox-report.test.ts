@@ -1,4 +1,4 @@
-// *Drover: Check Sandbox*: one sentence and a table of the tries.
+// *Drover: Check Sandbox*: one sentence and a table of what was tried.
 
 import assert from 'node:assert/strict';
 import { sandboxReport } from '../../../extension/project/sandbox-report.ts';

@@ -1,4 +1,4 @@
-// Settings that can be found from VS Code: the guide that is brought along, and help in .drover.toml.
+// How settings are found from VS Code: the bundled guide, and help in .drover.toml.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Tasks made of a test that fails, as VS Code hands it to a command of its menus.
+// Tasks made from a failing test, as VS Code passes it to a command in its menus.
 
 import assert from 'node:assert/strict';
 import { testChosen } from '../../../extension/plan/shown-test.ts';

@@ -28,7 +28,7 @@ suite('the space that deleting a folder frees', () => {
   });
 
   const write = (path: string): void => writeFileSync(join(root, path), Buffer.alloc(mb, 1));
-  /** Excludes the folders and the file system's additions. */
+  /** Does not count the folders and what the file system adds. */
   const inMb = async (): Promise<number> => Math.round((await folderUse(slot)) / mb);
 
   test('files at any depth count, and a missing folder counts nothing', async () => {

@@ -1,4 +1,5 @@
-// Whether a disk takes files, by trying it: nothing stays behind, and missing folders are skipped.
+// Whether a disk accepts files, found out by trying: nothing stays behind, and missing folders are
+// skipped.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Problems behind a worker: all of them in the log, each printed now and then.
+// Problems of a worker: the log has all of them, and each is printed only now and then.
 
 import assert from 'node:assert/strict';
 import { tellTroubles } from '../../../server/fleet/worker-troubles.ts';

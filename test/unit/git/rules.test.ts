@@ -210,7 +210,7 @@ suite('git rules', () => {
     check({}, "'/opt/my ssh/ssh' -F c", `'/opt/my ssh/ssh' -F c ${alive}`);
     check({}, '"C:/Git/ssh.exe" -F c', `"C:/Git/ssh.exe" -F c ${alive}`);
     check({ GIT_SSH: "/o'x/ssh" }, null, String.raw`'/o'\''x/ssh' ${alive}`);
-    // Git would not know which options these understand, so neither does Drover.
+    // Git would not know which options these programs understand, so Drover does not either.
     check({ GIT_SSH: '/opt/plink' }, null, undefined);
     check({}, 'tsh ssh', undefined);
     check({ GIT_SSH: '/usr/bin/ssh' }, 'own-ssh', undefined);

@@ -1,4 +1,5 @@
-// Commands run on the Node that the project brings, whatever npm made of it and whichever Node called.
+// Commands run on the Node that the project brings, whatever npm has changed and whichever Node
+// called them.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,8 +12,8 @@ const root = resolve(import.meta.dirname, '..', '..', '..');
 const launcher = join(root, 'bin', 'node24.mjs');
 
 /**
- * These run on any Node from 20 on: scripts that npm itself runs, and tools that are not programs
- * of ours.
+ * These run on any Node from 20 on: scripts that npm itself runs, and tools that are not part of
+ * Drover.
  */
 const anyNode = new Set([
   'prepare',

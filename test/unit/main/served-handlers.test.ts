@@ -1,4 +1,5 @@
-// Preprocessing of a request before its handler gets it: words masked, settings read again.
+// What happens to a request before its handler gets it: words are masked, and settings are read
+// again.
 
 import assert from 'node:assert/strict';
 import { servedHandlers } from '../../../server/main/served-handlers.ts';

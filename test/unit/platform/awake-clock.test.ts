@@ -1,4 +1,5 @@
-// Sleep does not count as time awake, whether or not the system's monotonic clock continues in it.
+// Sleep does not count as time awake, whether or not the system's monotonic clock continues during
+// sleep.
 
 import assert from 'node:assert/strict';
 import { AwakeClock } from '../../../server/platform/awake-clock.ts';

@@ -1,4 +1,5 @@
-// The texts that service managers read, for paths that contain what these texts use as marks.
+// The texts that service managers read, for paths that contain characters with a meaning in these
+// texts.
 
 import assert from 'node:assert/strict';
 import { launchdService, systemdService } from '../../../server/platform/launch-files.ts';

@@ -1,4 +1,5 @@
-// Programs that hang, each in another way: the result comes within its bound, and no process of the group survives.
+// Programs that hang, each in a different way: the result comes in time, and no process of the
+// group survives.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ interface Hang {
   /** A script for sh; $1 is a folder for files with process ids. */
   readonly script: string;
   readonly problem: 'timeout' | null;
-  /** Files in the folder that name processes which must be gone. */
+  /** Files in the folder that name processes which must have ended. */
   readonly gone: readonly string[];
   readonly stdout?: string;
 }

@@ -1,4 +1,5 @@
-// Images of descriptions on disk: whole, once, bounded, and never through a link.
+// Images of descriptions on disk: stored whole and once, limited in size, and never read or written
+// through a link.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

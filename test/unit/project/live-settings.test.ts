@@ -1,5 +1,5 @@
-// A reading of the files that started before a person's run does not undo the settings that the run
-// uses.
+// If the files were read before a person's run began, the result does not undo the settings that
+// the run uses.
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';

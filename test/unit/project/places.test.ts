@@ -1,4 +1,4 @@
-// Whose `.drover/` counts, looked for from a folder upwards.
+// Which `.drover/` counts, searched from a folder upwards.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// The board follows the feed: in frames, without a gap, and never for a connection that is gone.
+// The board follows the events: in frames, without a gap, and never for a connection that has
+// ended.
 
 import assert from 'node:assert/strict';
 import { BoardStore, type BoardSource } from '../../../server/protocol/board-store.ts';

@@ -1,4 +1,4 @@
-// The run that a person's decision starts, if no active one carries it on.
+// The run that a person's decision starts if no active run carries it out.
 
 import assert from 'node:assert/strict';
 import { changedBy, runAfterDecision, tasksAgain } from '../../../server/protocol/decided.ts';

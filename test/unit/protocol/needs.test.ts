@@ -1,4 +1,4 @@
-// Everything that waits for a person, by one answer for all views.
+// Everything that waits for a person: one function answers for all views.
 
 import assert from 'node:assert/strict';
 import { summarise } from '../../../extension/notices/summary.ts';

@@ -1,5 +1,6 @@
 // The tools of a person's language model accept the parameters of the requests behind them: each
-// field of a tool is a field of a request, of the same type, and required if that is required.
+// field of a tool is a field of the request, has the same type, and is required if that field is
+// required.
 
 import assert from 'node:assert/strict';
 import * as z from 'zod/mini';
@@ -52,7 +53,7 @@ function schemaOf(request: RequestName): JsonSchema {
   return z.toJSONSchema(object, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 }
 
-/** Types by name, of a list with its items'. */
+/** Types by name; the type of a list includes that of its items. */
 function typesOf({ type, items, anyOf }: JsonSchema): readonly string[] {
   if (anyOf !== undefined) return anyOf.flatMap(typesOf);
   const types = [type ?? 'anything'].flat();

@@ -1,4 +1,4 @@
-// How an undo has ended, told by the events of its own workflow.
+// How an undo has ended, according to the events of its own workflow.
 
 import assert from 'node:assert/strict';
 import { undoEnd } from '../../../server/protocol/undo-end.ts';

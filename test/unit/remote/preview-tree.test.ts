@@ -1,4 +1,5 @@
-// An upload folder by folder, and the files that stay here: all counted, a bounded part shown.
+// The preview of an upload, folder by folder, and the files that stay here: all are counted, and a
+// limited number is shown.
 
 import assert from 'node:assert/strict';
 import { previewTree } from '../../../server/remote/preview-tree.ts';

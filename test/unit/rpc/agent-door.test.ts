@@ -1,4 +1,5 @@
-// An agent's token opens the door to its own requests and to nothing else; people's clients are not let in by it.
+// An agent's token admits it to its own requests and to nothing else; it does not admit clients of
+// people.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

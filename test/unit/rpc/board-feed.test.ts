@@ -1,4 +1,4 @@
-// Changes of the board along with the feed: in order, and none twice.
+// Changes of the board arrive along with the events: in order, and each once.
 
 import assert from 'node:assert/strict';
 import type { EventView, Notifications } from '../../../server/protocol/api.ts';

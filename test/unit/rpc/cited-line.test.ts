@@ -1,4 +1,5 @@
-// What a note may contain and cite: everything else is refused with a sentence for a model or a person.
+// What a note may contain and cite: everything else is refused with a sentence that a model or a
+// person understands.
 
 import assert from 'node:assert/strict';
 import { ok, Refusal } from '../../../server/core/failure.ts';

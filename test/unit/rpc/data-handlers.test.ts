@@ -1,4 +1,5 @@
-// The data requests as the wire gives them: parameters checked before use, answers in the shape of the views.
+// The data requests as they arrive: parameters are checked before use, and answers have the form of
+// the views.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -105,7 +106,7 @@ suite('data requests', () => {
     removeFolder(logs);
   });
 
-  /** Requests from the wire: nothing is known about them. */
+  /** Requests as they arrive: nothing about them has been checked. */
   const call = async (name: (typeof dataRequests)[number], params: unknown): Promise<unknown> =>
     (handlers[name] as (params: unknown) => Promise<unknown>)(
       unwrapOrRefuse(readParams(name, params)),

@@ -1,11 +1,12 @@
-// The pump carries the feed in order and without a gap, and never has more frames under way than it may.
+// The pump passes events on in order and without a gap, and never has more frames in transit than
+// allowed.
 
 import assert from 'node:assert/strict';
 import type { EventView } from '../../../server/protocol/api.ts';
 import { FeedPump } from '../../../server/rpc/transport/feed.ts';
 import { memoryFeed } from '../../doubles/memory-feed.ts';
 
-/** A reader that takes frames one by one, on command. */
+/** A reader that takes one frame at a time, on command. */
 function slowReader() {
   const frames: (readonly EventView[])[] = [];
   const release: (() => void)[] = [];

@@ -1,5 +1,5 @@
-// The messages of vscode-languageclient over the socket: its own greeting, then our requests, then
-// its farewell.
+// The messages of vscode-languageclient over the socket: its own greeting, then Drover's requests,
+// then its farewell.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Pages of a real log on a disk: forwards, backwards, and waiting for lines that are yet to be
-// written.
+// Pages of a real log on a disk: forwards, backwards, and waiting for lines that have not been
+// written yet.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -59,7 +59,7 @@ suite('pages of a log', () => {
     await log.flush();
   }
 
-  /** Something happens that the feed reports. */
+  /** Something happens that an event reports. */
   async function happen(): Promise<void> {
     const { store } = project;
     await store.transaction((tx) => store.append(tx, { type: 'agent.ended', taskId: id }));
@@ -69,7 +69,7 @@ suite('pages of a log', () => {
     page.events.map((line) => ('text' in line ? line.text : null));
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Lets the request come to its wait. */
+  /** Lets the request reach the point where it waits. */
   async function untilWaiting(): Promise<void> {
     while (clock.waiting === 0) await turn();
   }

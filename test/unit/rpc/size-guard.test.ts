@@ -1,4 +1,5 @@
-// The gate in front of the reader: whole streams pass unchanged however they are cut; junk and giants do not.
+// The guard in front of the reader: valid streams pass unchanged however they are cut; junk and
+// oversized messages do not.
 
 import assert from 'node:assert/strict';
 import { MessageSizeGuard } from '../../../server/rpc/transport/size-guard.ts';

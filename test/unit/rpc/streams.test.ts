@@ -1,4 +1,4 @@
-// The same wire over a pair of pipes, and the client without a wire.
+// The same protocol over a pair of pipes, and the client without a connection.
 
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';

@@ -1,4 +1,5 @@
-// The small wrong changes of the mutation run: found in code, not in comments and types, and drawn by a seed.
+// The small wrong changes of the mutation run: they are made in code, not in comments and types,
+// and drawn by a seed.
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../../doubles/seeded-chance.ts';

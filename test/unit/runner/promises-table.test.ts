@@ -1,5 +1,5 @@
-// Pages that name the tests of promises: docs/testing.md with the tier of each, SECURITY.md and
-// docs/neighbours.md. They exist.
+// The pages that name tests of promises: docs/testing.md with the tier of each, SECURITY.md and
+// docs/neighbours.md. The tests that they name exist.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { root } from '../../runner/run-job.ts';
 import { plantedFaults } from '../../simulation/faults.ts';
 import { soakFiles, soakPlans } from '../../tier.ts';
 
-/** No planted fault breaks them; the simulation checks them all the same. */
+/** No planted fault breaks these promises, but the simulation checks them too. */
 const withoutFault = ['bounds'];
 
 suite('the table of promises', () => {

@@ -9,7 +9,7 @@ import { jobNamed } from './jobs.ts';
 const times: Readonly<Record<string, number>> = { long: 90, middle: 50, short: 10, last: 100 };
 const namesOf = (jobs: readonly Job[]): string[] => jobs.map(({ name }) => name);
 const job = (name: string, more: Partial<Job> = {}): Job => jobNamed(name, more);
-/** All wait half of their time, but those that are named. */
+/** All jobs wait half of their time, except those that are named. */
 const expected = (cores: Readonly<Record<string, number>> = {}): Expected => ({
   lengthMs: ({ name }) => times[name] ?? 1,
   cores: ({ name }) => cores[name] ?? 0.5,

@@ -1,5 +1,5 @@
-// The tests that the gate leaves to the soak are named in docs/testing.md, each with tests of the
-// gate that guard the same.
+// docs/testing.md names each test that the gate leaves to the soak, with tests of the gate that
+// guard the same behaviour.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ suite('tiers of tests', () => {
 
   test('every test file belongs to a job', () => {
     const ran = new Set(all.flatMap(({ args }) => args));
-    // These are loaded by the plans of the extension host.
+    // The plans of the extension host load these files.
     const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.test.ts') && !/node_modules|^vscode\/in-host\//.test(name),
     );

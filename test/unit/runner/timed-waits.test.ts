@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { root } from '../../runner/run-job.ts';
 import { timedWaits } from '../../timed-waits.ts';
 
-/** Folders of no tests: they measure, or play programs that take their time. */
+/** Folders without tests: they contain measurements, or programs that take their time. */
 const left = /^(?:doubles|vscode\/bench|vscode\/host|mutants)\/|node_modules|\/timed-waits/u;
 
 const reasons = {

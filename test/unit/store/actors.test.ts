@@ -1,4 +1,4 @@
-// The events of a person or of a machine are found by the exact name.
+// The events of a person or a machine are found by the exact name.
 
 import assert from 'node:assert/strict';
 import { actingAs } from '../../../server/store/feed/actor.ts';

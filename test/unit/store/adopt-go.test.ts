@@ -1,4 +1,5 @@
-// A database that the public Go tool made: taken over whole, with a copy beside it, or refused with nothing changed.
+// A database that the public Go tool created is taken over whole, with a backup beside it, or is
+// refused unchanged.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -14,7 +15,7 @@ import { removeFolder } from '../../remove-folder.ts';
 import { refusalOf, testSources } from './memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
-/** The tables as that tool makes them, as far as they matter here. */
+/** The tables as that tool creates them, as far as they matter here. */
 const goTables = `
   create table epics (id text primary key, title text not null, description text,
     status text not null default 'open', created_at integer not null);

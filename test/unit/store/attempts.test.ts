@@ -7,7 +7,7 @@ import { readAttempts } from '../../../server/store/work/attempts.ts';
 import { addAttempt, addTasks, memoryStore, refusalOf } from './memory-store.ts';
 import { tablesOf } from '../../tables.ts';
 
-/** A second each; `~` before a type: it is of a sub-task. */
+/** Each takes one second; `~` before a type means that it belongs to a sub-task. */
 type Told = readonly [type: string, data?: Readonly<Record<string, unknown>>];
 
 const claimed: Told = ['task.claimed', { worker: '1', attempt: 1 }];
@@ -224,8 +224,8 @@ suite('attempts', () => {
       assert.deepEqual([gate?.name, land?.name], ['gate', 'land']);
       assert.equal((gate?.ended_at_ms ?? 0) - (gate?.started_at_ms ?? 0), 400);
     }
-    // A tree that was tested before is not tested again, and another line's gate does not belong to
-    // it.
+    // A tree that has been tested is not tested again, and the gate of another line does not belong
+    // to it.
     await say('task.claimed', A, { worker: '1', attempt: 1 }, 1_100);
     await tablesOf(store.db).deleteFrom('events').where('type', '=', 'gate.passed').execute();
     await say('gate.passed', null, { task_ids: ['other'] }, 1_150);

@@ -7,7 +7,7 @@ import { BeadsDays, type Issue, type TheirEdit, type Tracker } from './beads-day
 import { BeadsSide } from './beads-side.ts';
 import { memoryStore, testStartMs } from './memory-store.ts';
 
-/** The effect of `bd` on its issues and its file. */
+/** What `bd` does with its issues and its file. */
 class FakeTracker implements Tracker {
   readonly #issues = new Map<string, Issue>();
   readonly #version: '0.49.6' | '1.0.3';
@@ -92,7 +92,7 @@ class FakeTracker implements Tracker {
 
   /**
    * Each line that differs is taken over, with the time of the import. Labels and edges are only
-   * added: the others are removed by commands.
+   * added; commands remove the others.
    */
   async take(text: string): Promise<void> {
     const lost = lostParts(await this.flush(), text);

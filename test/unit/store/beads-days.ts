@@ -1,5 +1,5 @@
 // Days of random edits on both sides of Beads, with syncs between them: after each sync both sides
-// are equal field by field, and each edit is there, or the conflict that replaced it was reported.
+// are equal field by field, and each edit is there unless a reported conflict replaced it.
 
 import assert from 'node:assert/strict';
 import { priorityFromBd } from '../../../server/core/exchange/beads-format.ts';

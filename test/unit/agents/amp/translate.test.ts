@@ -1,4 +1,4 @@
-// The events of Amp's lines, one by one: also of lines that no version should print.
+// The events of Amp's lines, one by one, including lines that no version should print.
 
 import assert from 'node:assert/strict';
 import { AmpTranslator, type AmpNews } from '../../../../server/agents/amp/translate.ts';

@@ -1,5 +1,5 @@
-// The bridge client without a process: frames, ids, order, heartbeats. Names start with the line of
-// the checklist.
+// The bridge client without a process: frames, ids, order, heartbeats. Titles start with the line
+// of the checklist.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,5 +1,5 @@
-// The pure parts of the headless way: the output, the result file, how both are judged. Names as in
-// the checklist.
+// The pure parts of headless mode: the output, the result file, and how both are judged. Titles
+// start with the line of the checklist.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,5 +1,5 @@
-// The place of a SQLForge project, and the accepted names of environments. Names as in the
-// checklist.
+// Where a SQLForge project is, and which names of environments are accepted. Titles start with the
+// line of the checklist.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -40,7 +40,7 @@ suite('claims on issues', () => {
         const world = new Claims(['cccccccc', 'aaaaaaaa', 'bbbbbbbb']);
         for (const each of steps) world.step(each);
         assert.ok(world.owners.size <= 1, 'two have it');
-        // Each finishes its look, and then they look in turn.
+        // Each project finishes its look, and then they look in turn.
         for (let round = 0; round < 12; round += 1) for (const each of [0, 1, 2]) world.step(each);
         assert.equal(world.owners.size, 1);
       }),

@@ -1,5 +1,5 @@
-// Issues as a plan: epics, tasks, edges; tasks that may not start yet; and the part of their text
-// that an agent gets.
+// Issues as a plan: epics, tasks and edges; tasks that may not start yet; and the part of their
+// text that an agent gets.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,4 @@
-// Which issues are meant by words, and which token goes to which host.
+// Which issues a text selects, and which token goes to which host.
 
 import assert from 'node:assert/strict';
 import { gatheringOf, issueQueryOf } from '../../../../server/core/forge/issue-query.ts';

@@ -1,4 +1,4 @@
-// A feed in short notation, for tests of its consumers.
+// Events in short notation, for tests of their consumers.
 
 import type { FeedEvent } from '../../../../server/core/history/feed-event.ts';
 
@@ -9,7 +9,7 @@ export type Line = readonly [
   data?: Readonly<Record<string, unknown>>,
 ];
 
-/** All of one run and one epic. */
+/** All events belong to one run and one epic. */
 export function feed(lines: readonly Line[]): readonly FeedEvent[] {
   return lines.map(([atMs, type, taskId, data], index) => ({
     seq: index + 1,

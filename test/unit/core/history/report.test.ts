@@ -1,4 +1,4 @@
-// Reports, from feeds that were written down: each figure is worked out by hand.
+// Reports from recorded events: each figure was calculated by hand.
 
 import assert from 'node:assert/strict';
 import { makeReport, type Report } from '../../../../server/core/history/report.ts';

@@ -1,4 +1,4 @@
-// The history of runs and the attempts of a timeline, from feeds that were written down.
+// The history of runs and the attempts of a timeline, from recorded events.
 
 import assert from 'node:assert/strict';
 import { largeRun, reportOf, runsOf, smallRun } from '../../../doubles/reports.ts';

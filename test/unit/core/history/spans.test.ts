@@ -1,4 +1,4 @@
-// Spans and metrics, from feeds that were written down.
+// Spans and metrics, from recorded events.
 
 import assert from 'node:assert/strict';
 import { metricKinds } from '../../../../server/core/history/metric-kinds.ts';

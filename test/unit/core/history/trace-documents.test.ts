@@ -1,5 +1,5 @@
-// The documents' parts on traces: the table of spans, the ClickHouse table and dashboard, the
-// collector's configuration.
+// What the documents say about traces: the table of spans, the ClickHouse table and dashboard, and
+// the collector's configuration.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

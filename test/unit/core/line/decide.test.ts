@@ -1,4 +1,5 @@
-// The table that moves lines, as literal cases: each row, and the neighbours of each row.
+// The table that decides how lines move, as literal cases: each row, and the neighbours of each
+// row.
 
 import assert from 'node:assert/strict';
 import {

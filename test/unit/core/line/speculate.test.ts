@@ -1,4 +1,4 @@
-// Which candidates are gated, by what is known of them.
+// Which candidates run through the gate, depending on what is known about them.
 
 import assert from 'node:assert/strict';
 import {
@@ -19,7 +19,7 @@ const knownBy: Readonly<Record<string, Known>> = {
   '.': null,
 };
 
-/** A letter for each prefix: green, red, running, nothing known. */
+/** One letter for each prefix: green, red, running, or unknown. */
 function known(letters: string): Known[] {
   return letters.split('').map((letter) => knownBy[letter] ?? null);
 }

@@ -1,4 +1,5 @@
-// Keys of those who make workers: for one project, as variables, until they are emptied.
+// Keys of the services that create workers: stored for one project, passed as variables, and
+// removed when emptied.
 
 import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
