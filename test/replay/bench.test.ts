@@ -42,7 +42,9 @@ suite('the bench of replayed histories', function () {
     const [json, svg] = [join(folder, 'lines'), join(folder, 'picture.svg')];
     const options = {
       window: '6',
-      modes: 'oracle,files,none,forecast,by-hand',
+      modes: 'oracle,files,none,forecast,by-hand,program',
+      // The merges by hand are a program that keeps the contract.
+      program: join(root, 'bench/replay/by-hand.sh'),
       'parallel-gates': '2',
       'agent-seconds': '1-2',
       'gate-seconds': '0.3-0.6',
@@ -66,7 +68,7 @@ suite('the bench of replayed histories', function () {
     );
     const of = (mode: string): ReplayFigures =>
       figures.find((each) => each.mode === mode) ?? assert.fail(mode);
-    for (const mode of ['oracle', 'files', 'by-hand']) {
+    for (const mode of ['oracle', 'files', 'by-hand', 'program']) {
       const { landed, landedFirst, treeEqual } = of(mode);
       assert.deepEqual([mode, landed, landedFirst, treeEqual], [mode, 1, 1, true]);
     }
