@@ -14,7 +14,7 @@ export function plainText(text: string): string {
   return withVisible(printed.replaceAll(controls, ''));
 }
 
-/** One line: replaces every run of white space by one space. */
+/** Returns the text as one line, with every run of white space replaced by one space. */
 export function plainLine(text: string): string {
   return plainText(text).replaceAll(/\s+/gu, ' ').trim();
 }

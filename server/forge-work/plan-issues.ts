@@ -50,7 +50,7 @@ export function issueHandlers({
   };
 }
 
-/** Records which issue each id of the plan stands for, to report to it. */
+/** Records which issue each id of the plan stands for, so that results are reported there. */
 export async function nameIssues(
   store: Store,
   issues: readonly Issue[],

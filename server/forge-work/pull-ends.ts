@@ -46,7 +46,7 @@ export async function endMerged(
   const name = `PR #${pull.number}`;
   const { words, isTested } = await namedDifference(engine, name, pull.tested_tree, commit);
   const holdsLine = await engine.git.isAncestor(pull.head_sha, commit);
-  // Before the end is recorded, so that it is repeated after a crash in between.
+  // This runs before the end is recorded, so that it is repeated after a crash in between.
   await bringHome(engine, run.target_branch, fetched.value);
   await engine.store.transaction(async (tx) => {
     await setPull(tx, pull, { state: 'merged', note: words });

@@ -92,7 +92,7 @@ export class LogMirror {
     }
     const names = new Set(stored.map((one) => basename(one.file)));
     if (names.has(basename(file))) {
-      // The log has dropped its middle.
+      // Removes the segments that the other machine has dropped from the middle of its log.
       for (const { path: old } of listSegments(path))
         if (!names.has(basename(old))) await rm(old, { force: true });
     }

@@ -95,8 +95,8 @@ export function toldStatus(before: JsonObject): BeadsStatus {
 }
 
 /**
- * Keeps a claim that a person made in the other tool. A deferred issue stays deferred beside the
- * label of a state that requires a person anyway.
+ * Keeps a claim that a person made in the other tool. An issue with the label of a state that
+ * requires a person stays deferred.
  */
 export function keptStatus(
   before: JsonObject,

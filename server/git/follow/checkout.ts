@@ -80,7 +80,7 @@ export async function moveCheckout(
   return { kind: 'refused', reason };
 }
 
-/** Returns git's message. */
+/** Merges the step into the checkout. Returns the message that git printed. */
 async function mergeForward(
   context: RepositoryContext,
   ref: string,

@@ -42,7 +42,7 @@ function realFolder(path: string): string {
 
 export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
   const folder = lstatOrNull(path);
-  // The target of a link is not ours, wherever it points.
+  // A link is never one of our worktrees, wherever it points.
   if (folder !== null && !folder.isDirectory()) return { kind: 'foreign' };
   const pointer = readPointer(join(path, '.git'));
   if (pointer !== null && isOfAnother(context, pointer, path)) return { kind: 'foreign' };

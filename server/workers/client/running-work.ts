@@ -13,7 +13,7 @@ export interface RunningWork {
   readonly root: string;
   readonly submodules: readonly string[];
   readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** A folder only for this. */
+  /** A folder that is used only for these results. */
   readonly scratch: string;
   readonly sent: ReadonlyMap<string, SentEntry>;
   readonly everyMs: number;

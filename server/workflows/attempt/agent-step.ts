@@ -185,8 +185,8 @@ async function runToItsEnd(
 }
 
 /**
- * Whether an agent may run that no row names. This happens if the backend was killed after it
- * started the agent, but before it recorded it.
+ * Returns true if an agent may be running without being recorded, because the backend was killed
+ * after it started the agent and before it recorded it.
  */
 function isFromEarlierLife(engine: Uses<'earlierUntilMs'>, attempt: AttemptRow): boolean {
   return attempt.started_at_ms <= engine.earlierUntilMs;
