@@ -1,7 +1,8 @@
 // Reads open pull requests, decides how to react to their facts, and does so. Each reaction is
 // recorded in the transaction of its effect.
 
-import { decide, type Reaction, describeWait } from '../core/forge/decide.ts';
+import { decide, type Reaction, describeWait, waitCause } from '../core/forge/decide.ts';
+import type { PullWait } from '../core/forge/pull-waits.ts';
 import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge } from '../forge/port.ts';
@@ -90,12 +91,15 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
     return endLevel(engine, access, { pull, core: core.value, place });
   if (place !== null && (await moveOntoBase(engine, access, pull, place))) {
     const name = pullName(pull.number, place);
-    return note(engine, pull, `${name} is being moved onto ${place.baseName}`, place);
+    return note(engine, pull, `${name} is being moved onto ${place.baseName}`, {
+      place,
+      cause: 'below',
+    });
   }
   const facts = await gather(deps, access, { pull, core: core.value, place });
   if (isUndo(pull)) {
     if (!(await endUndo(engine, access.remote, pull, core.value)))
-      await note(engine, pull, describeWait(facts));
+      await note(engine, pull, describeWait(facts), { cause: waitCause(facts) });
     return;
   }
   const reactions = decide(facts);
@@ -108,7 +112,7 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
   for (const step of reactions)
     if (step.kind === 'gate' || step.kind === 'merge')
       await takeMergeStep(engine, { pull, place }, step);
-  await note(engine, pull, describeWait(facts), place);
+  await note(engine, pull, describeWait(facts), { place, cause: waitCause(facts) });
 }
 
 interface Observed {
@@ -278,7 +282,7 @@ async function note(
   engine: SendDeps['engine'],
   pull: PullRow,
   text: string,
-  place: LevelPlace | null = null,
+  { place = null, cause = 'unread' }: { place?: LevelPlace | null; cause?: PullWait } = {},
 ): Promise<void> {
   const words = engine.mask(text);
   const epic = await epicById(engine.store.db, pull.epic_id);
@@ -295,7 +299,7 @@ async function note(
     await engine.store.append(tx, {
       type: 'epic.pull_request_waits',
       epicId: pull.epic_id,
-      data: { number: pull.number, reason: words },
+      data: { number: pull.number, reason: words, cause },
     });
   });
 }

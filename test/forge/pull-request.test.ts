@@ -2,6 +2,7 @@
 // against GitHub's published description.
 
 import assert from 'node:assert/strict';
+import type { Report } from '../../server/core/history/report.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { slug, token, usePulls } from './support/pulls.ts';
 
@@ -61,6 +62,15 @@ suite('a pull request', function () {
       return here.git('rev-parse', 'main') === pulls.fake.git.tip(slug, 'main');
     });
     assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
+    const report = await here.expect(0, ['report', 'E1']);
+    assert.match(report, /PR \\?#41 was merged [^:]+ after the last landing: /u);
+    const { pulls: times } = await here.json<Report>(['report', 'E1']);
+    assert.deepEqual(
+      times?.map(({ number, state, ms, waits }) => {
+        return [number, state, ms === waits.reduce((sum, one) => sum + one.ms, 0)];
+      }),
+      [[41, 'merged', true]],
+    );
   });
 
   test('if a pull request was squashed onto other work, the difference is reported, and dependents start', async () => {

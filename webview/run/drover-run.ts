@@ -2,6 +2,7 @@
 // time, cost and commits.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { pullTimeWords } from '../../server/core/forge/pull-waits.ts';
 import { formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
 import type { TranscriptHit } from '../../server/core/history/transcript-search.ts';
@@ -156,6 +157,7 @@ export class DroverRun extends LitElement {
     const timeline = this.#timelineOf(report);
     return html`<h1><bdi>${this.#titleOf(report)}</bdi></h1>
       <p>${this.#whenOf(report)}</p>
+      ${(report.pulls ?? []).map((pull) => html`<p>${pullTimeWords(pull)}</p>`)}
       ${this.#buttons(report)} ${figuresTemplate(report)}
       <section aria-labelledby="title-timeline">
         <h2 id="title-timeline">Timeline</h2>

@@ -8,6 +8,7 @@ import {
   stepText,
   withoutMarkup,
 } from '../../core/format.ts';
+import { pullTimeWords } from '../../core/forge/pull-waits.ts';
 import { outcomeText } from '../../core/plan/outcome-words.ts';
 import {
   type Report,
@@ -212,7 +213,7 @@ function pathSection(steps: readonly PathStep[]): Section {
   };
 }
 
-function gateSection({ gate, landing, forecast }: Report): Section {
+function gateSection({ gate, landing, forecast, pulls = [] }: Report): Section {
   const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;
   const sentence = `${formatCount(gate.runs, 'run')} of the gate: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.`;
   const unused = `${formatDuration(gate.unused_ms)} of early gates were not needed.`;
@@ -226,6 +227,7 @@ function gateSection({ gate, landing, forecast }: Report): Section {
       ...(gate.skipped ?? []).map((skipped) => plainLine(skippedStageText(skipped))),
       ...(landing.count === 0 ? [] : [waited]),
       ...forecastSentences(forecast),
+      ...pulls.map(pullTimeWords),
     ],
     head: [],
     rows: [],

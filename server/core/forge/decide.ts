@@ -2,6 +2,7 @@
 
 import { formatCount } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
+import type { PullWait } from './pull-waits.ts';
 import { ownComment } from './reaction-text.ts';
 import {
   mergeNotes,
@@ -202,6 +203,13 @@ export function describeWait(facts: PullFacts): string {
   ].join('; ');
 }
 
+/** The first thing that it waits for. */
+export function waitCause(facts: PullFacts): PullWait {
+  const { merging } = facts.merge;
+  if (merging.kind === 'read' && merging.value.queue !== null) return 'queue';
+  return openPoints(facts)[0]?.cause ?? 'merge';
+}
+
 /**
  * How the rules allow it to land: an epic's branch has merge commits, and none of its commits is
  * signed.
@@ -220,30 +228,31 @@ function unreadParts({ checks, rules }: PullFacts): readonly string[] {
 function openPoints(facts: PullFacts): readonly Point[] {
   const { pull, checks, rules, threads, writers } = facts;
   const points: Point[] = [];
-  const add = (words: string, isEnforced = false): void => void points.push({ words, isEnforced });
+  const add = (cause: PullWait, words: string, isEnforced = false): void =>
+    void points.push({ cause, words, isEnforced });
   const below = facts.place?.below ?? null;
-  if (below !== null) add(`PR #${below}`);
-  if (pull.isMergeable === false) add(`the conflict with ${pull.baseBranch}`);
-  if (checks.kind === 'unread') add(`checks, which cannot be read: ${checks.why}`);
+  if (below !== null) add('below', `PR #${below}`);
+  if (pull.isMergeable === false) add('conflict', `the conflict with ${pull.baseBranch}`);
+  if (checks.kind === 'unread') add('unread', `checks, which cannot be read: ${checks.why}`);
   else points.push(...checkPoints(checks.value, rules));
   if (rules.kind === 'unread')
-    add(`rules of ${pull.baseBranch}, which cannot be read: ${rules.why}`);
-  if (threads.kind === 'unread') add(`reviews, which cannot be read: ${threads.why}`);
+    add('unread', `rules of ${pull.baseBranch}, which cannot be read: ${rules.why}`);
+  if (threads.kind === 'unread') add('unread', `reviews, which cannot be read: ${threads.why}`);
   else {
     const open = threads.value.filter(({ isOpen }) => isOpen);
     const [first] = open.filter(({ comments }) =>
       comments.some(({ author }) => writers.has(author)),
     );
-    if (first !== undefined) add(nameCause({ kind: 'thread', thread: first }));
+    if (first !== undefined) add('thread', nameCause({ kind: 'thread', thread: first }));
   }
   const given =
     threads.kind === 'read' ? threads.value.filter(({ kind }) => kind === 'approval').length : 0;
   const approvals = rules.kind === 'read' ? rules.value.approvals - given : 0;
   if (approvals > 0) {
     const count = formatCount(approvals, 'approval', 'approvals');
-    add(pull.author === '' ? count : `${count} (not by ${pull.author})`, true);
+    add('approval', pull.author === '' ? count : `${count} (not by ${pull.author})`, true);
   }
-  if (pull.isDraft) add('being marked as ready');
+  if (pull.isDraft) add('draft', 'being marked as ready');
   return points;
 }
 
@@ -258,9 +267,13 @@ function checkPoints(checks: readonly Check[], rules: PullFacts['rules']): reado
   const points: Point[] = [];
   if (red.length > 0) {
     const words = `the red ${red.length === 1 ? 'check' : 'checks'} ${red.join(', ')}`;
-    points.push({ words, isEnforced: false });
+    points.push({ cause: 'red_checks', words, isEnforced: false });
   }
   if (running > 0)
-    points.push({ words: `${running} of ${all} ${noun}`, isEnforced: required.length > 0 });
+    points.push({
+      cause: 'checks',
+      words: `${running} of ${all} ${noun}`,
+      isEnforced: required.length > 0,
+    });
   return points;
 }

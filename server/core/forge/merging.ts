@@ -3,6 +3,7 @@
 
 import { formatOrdinal } from '../format.ts';
 import type { PullFacts } from './observed-pull.ts';
+import type { PullWait } from './pull-waits.ts';
 import type { BranchRules, MergeMethod } from './pull-facts.ts';
 import { pullName } from './stack.ts';
 
@@ -11,6 +12,7 @@ export const gatesMax = 3;
 
 /** One reason why a pull request waits. */
 export interface Point {
+  readonly cause: PullWait;
   readonly words: string;
   /** Whether the forge itself refuses to merge without it. */
   readonly isEnforced: boolean;

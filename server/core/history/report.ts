@@ -3,6 +3,7 @@
 
 import { formatCount } from '../format.ts';
 import type { ForecastFigures } from '../forecast/figures.ts';
+import type { ReportPull } from '../forge/pull-waits.ts';
 import {
   countOutcomes,
   type OutcomeCounts,
@@ -124,6 +125,8 @@ export interface Report {
   };
   /** Absent in the report of an older backend. */
   readonly forecast?: ForecastFigures;
+  /** The epic's pull requests. Absent in a report of an older backend. */
+  readonly pulls?: readonly ReportPull[];
   readonly retries: readonly ReportRetry[];
   /** Oldest first, for a timeline. */
   readonly attempts: readonly ReportAttempt[];

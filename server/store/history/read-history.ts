@@ -12,6 +12,7 @@ import { readBlockCause } from '../../core/plan/block-cause.ts';
 import { type AskedTasks, tasksInRun } from '../../core/history/run-scope.ts';
 import { sumWaits } from '../../core/history/waits.ts';
 import { buildWindows } from '../../core/history/windows.ts';
+import { readPullTimes } from '../forge/pull-times.ts';
 import { foreseenPairs } from '../plan/forecasts.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
@@ -52,7 +53,10 @@ export async function readReport(
     const pairs = await foreseenPairs(at, scope.taskIds);
     const conflicted = report.retries.filter(({ cause }) => cause === 'conflict');
     const ids = new Set(conflicted.map(({ task_id: task }) => task));
-    return { ...report, forecast: forecastFigures(pairs, ids) };
+    const run = stories.runs.get(id);
+    const epicId = run === undefined ? id : run.epicId;
+    const pulls = epicId === null ? [] : await readPullTimes(at, epicId, nowMs);
+    return { ...report, forecast: forecastFigures(pairs, ids), pulls };
   });
 }
 
