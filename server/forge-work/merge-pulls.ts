@@ -8,6 +8,7 @@ import type { Check, GateAge, PullCore } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge, Unreadable } from '../forge/port.ts';
 import { outboxOfEpic } from '../store/forge/outbox.ts';
 import { pullFact, type PullRow, storeFact } from '../store/forge/pull-requests.ts';
+import { switchesOfPull } from '../store/forge/pull-switches.ts';
 import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
 import { resolveRunSettings } from '../workflows/kit/run-settings.ts';
 import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
@@ -51,7 +52,8 @@ export async function gatherMerge(
   const { db } = engine.store;
   const run = await runById(db, pull.run_id);
   const isAbove = place !== null && place.below !== null;
-  const mode = isAbove ? 'person' : resolveRunSettings(engine, run).forge.merge;
+  const { merge: switched } = await switchesOfPull(db, pull);
+  const mode = isAbove ? 'person' : (switched ?? resolveRunSettings(engine, run).forge.merge);
   const sent = await outboxOfEpic(db, pull.epic_id);
   const asked = sent.find(({ key }) => key === mergeKey(pull, core.head));
   const pushes = sent.filter(({ kind }) => kind === 'push').map((row) => row.ended_at_ms ?? 0);

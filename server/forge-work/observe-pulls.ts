@@ -16,6 +16,7 @@ import {
   setPull,
   storeFact,
 } from '../store/forge/pull-requests.ts';
+import { switchesOfPull } from '../store/forge/pull-switches.ts';
 import { epicById } from '../store/port.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { isUndo } from '../core/forge/pull-plan.ts';
@@ -54,6 +55,11 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
       ({ epic_id: epic, kind }) => epic === pull.epic_id && kind !== personReply,
     );
     if (isChanging) continue;
+    if (!(await switchesOfPull(engine.store.db, pull)).watch) {
+      const remedy = `"drover pr ${pull.epic_id} --watch on" watches it again`;
+      await note(engine, pull, `PR #${pull.number} is not watched: ${remedy}`);
+      continue;
+    }
     await observe(deps, look, pull);
   }
 }
@@ -199,6 +205,7 @@ async function gather(
     rules,
     threads,
     writers: threads.kind === 'read' ? await writersIn(forge, threads.value, bots) : new Set(),
+    switches: await switchesOfPull(engine.store.db, pull),
     done: done.map(({ key, subject, state, at_ms: atMs }) => ({ key, subject, state, atMs })),
     reruns: rerunsIn(await outboxOfEpic(engine.store.db, pull.epic_id), core.head),
     merge,

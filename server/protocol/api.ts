@@ -74,6 +74,7 @@ export const dataRequests = [
   'epic.show',
   'epic.pull',
   'epic.reply',
+  'epic.switch',
   'epic.edit',
   'epic.close',
   'task.add',

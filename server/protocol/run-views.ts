@@ -1,5 +1,6 @@
 // Results of requests about runs, the feed and the past.
 
+import type { PullSwitches } from '../core/forge/pull-switches.ts';
 import type { WrongState } from '../core/work/wrong-state.ts';
 import type { RunView, StatusSnapshot } from './views.ts';
 
@@ -88,6 +89,7 @@ export interface PullView {
   }[];
   /** Replies that must still be sent to the forge. */
   readonly unsent: readonly { readonly kind: string; readonly answer: string | null }[];
+  readonly switches: PullSwitches;
   /** The reviewers' threads, and each reviewer's latest overall review, as last read. */
   readonly threads: readonly PullThreadView[];
 }

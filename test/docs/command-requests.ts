@@ -94,7 +94,12 @@ export const commandRequests: Readonly<Record<string, CommandRequest>> = {
   pr: {
     request: 'epic.pull',
     lines: [['epic-1']],
-    others: { '--reply': 'another request: epic.reply' },
+    others: {
+      '--reply': 'another request: epic.reply',
+      '--watch': 'another request: epic.switch',
+      '--fix': 'another request: epic.switch',
+      '--merge': 'another request: epic.switch',
+    },
   },
   log: {
     request: 'log.read',

@@ -30,6 +30,7 @@ const servedNames = [
   'epic.close',
   'epic.pull',
   'epic.reply',
+  'epic.switch',
   'task.add',
   'task.edit',
   'task.show',

@@ -20,7 +20,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'status --json'],
   show: ['show ID'],
   why: ['why ID'],
-  pr: ['pr ID', 'pr ID --reply t text'],
+  pr: ['pr ID', 'pr ID --reply t text', 'pr ID --watch off --fix off'],
   review: ['review ID', 'review ID --overrule 1'],
   notes: ['notes', 'notes add text', 'notes keep x', 'notes drop x'],
   log: ['log ID'],

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { Report } from '../../server/core/history/report.ts';
 import { eventually } from '../e2e/support/eventually.ts';
+import { soakTest } from '../tier.ts';
 import { slug, token, usePulls } from './support/pulls.ts';
 
 suite('a pull request', function () {
@@ -154,6 +155,28 @@ suite('a pull request', function () {
     });
     assert.equal(pulls.fake.threads[0]?.comments.length, 2);
     assert.ok(!(await here.expect(0, ['pr', 'E1'])).includes('to be sent'));
+  });
+
+  soakTest('is left alone while its switches are off, and read again afterwards', async () => {
+    const here = await opened();
+    const first = pulls.fake.git.tip(slug, 'drover/E1') ?? '';
+    await here.expect(3, ['pr', 'E1', '--watch', 'maybe']);
+    await here.expect(0, ['pr', 'E1', '--watch', 'off', '--merge', 'auto']);
+    await eventually('the epic names the switch', async () =>
+      (await noteOf(here)).includes('PR #41 is not watched'),
+    );
+    const reads = pulls.fake.requests.length;
+    pulls.fake.checks.set(first, [{ name: 'unit', state: 'failure', text: '', annotations: [] }]);
+    const off = await here.expect(0, ['pr', 'E1', '--fix', 'off']);
+    assert.match(off, /^switched off: watch, fix\nmerged by: auto$/mu);
+    assert.equal(pulls.fake.requests.length, reads);
+    await here.expect(0, ['pr', 'E1', '--watch', 'on']);
+    await eventually('the red check is seen, and given to no agent', async () =>
+      (await noteOf(here)).includes('no agent works on it, because fixing is switched off'),
+    );
+    assert.deepEqual((await here.status()).tasks.length, 2);
+    await here.expect(0, ['pr', 'E1', '--fix', 'on']);
+    await eventually('an agent gets it', async () => (await here.status()).tasks.length === 3);
   });
 
   test('a thread of a listed bot leads to a fix, and one of its namesake does not', async () => {

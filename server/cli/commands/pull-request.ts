@@ -1,7 +1,10 @@
 // The commands for an epic's pull request.
 
 import { Refusal } from '../../core/failure.ts';
+import { mergeModes } from '../../core/forge/pull-facts.ts';
+import type { PullSwitches } from '../../core/forge/pull-switches.ts';
 import { threadPlace } from '../../core/forge/pull-replies.ts';
+import type { Params } from '../../protocol/api.ts';
 import type { PullThreadView, PullView } from '../../protocol/run-views.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -9,6 +12,9 @@ import { plainLine } from '../plain-text.ts';
 
 export interface PullRequestOptions {
   readonly reply?: string;
+  readonly watch?: string;
+  readonly fix?: string;
+  readonly merge?: string;
 }
 
 export async function pullRequest(
@@ -29,10 +35,36 @@ export async function pullRequest(
     context.answer(pull, `The reply is planned. ${later}`);
     return exitCodes.done;
   }
+  const change = switchesIn(options);
+  if (Object.keys(change).length > 0) await client.call('epic.switch', { id, ...change });
   const pull = await client.call('epic.pull', { id });
   const none = `${id} has no pull request: "drover run --epic ${id} --land pr" opens one.`;
   context.answer(pull, pull === null ? none : pullLines(pull).map(plainLine).join('\n'));
   return exitCodes.done;
+}
+
+function switchesIn({ watch, fix, merge }: PullRequestOptions): Omit<Params<'epic.switch'>, 'id'> {
+  const mode = mergeModes.find((one) => one === merge);
+  if (merge !== undefined && mode === undefined)
+    throw new Refusal('bad_request', `--merge must be one of ${mergeModes.join(', ')}.`);
+  return {
+    ...(watch === undefined ? {} : { watch: isOn('--watch', watch) }),
+    ...(fix === undefined ? {} : { fix: isOn('--fix', fix) }),
+    ...(mode === undefined ? {} : { merge: mode }),
+  };
+}
+
+function isOn(flag: string, word: string): boolean {
+  if (word === 'on' || word === 'off') return word === 'on';
+  throw new Refusal('bad_request', `${flag} must be on or off.`);
+}
+
+function switchWords({ watch, fix, merge }: PullSwitches): readonly string[] {
+  const off = [...(watch ? [] : ['watch']), ...(fix ? [] : ['fix'])];
+  return [
+    ...(off.length === 0 ? [] : [`switched off: ${off.join(', ')}`]),
+    ...(merge === null ? [] : [`merged by: ${merge}`]),
+  ];
 }
 
 function pullLines(pull: PullView): readonly string[] {
@@ -41,6 +73,7 @@ function pullLines(pull: PullView): readonly string[] {
     `PR #${number} ${state}: ${url}`,
     `${branch} into ${base}, at ${pull.head.slice(0, 12)}`,
     ...(note === null ? [] : [note]),
+    ...switchWords(pull.switches),
     ...stack.map((level) => `${level.state} PR #${level.number}: ${level.url} (${level.branch})`),
     ...unread.map(({ fact, why }) => `not read: ${fact} (${why})`),
     ...unsent.map(

@@ -37,7 +37,10 @@ export function defineInspectCommands(program: Command, host: ProgramHost): void
     'Show the pull request of an epic, or reply on a thread',
     ['pr epic-7h2k9d3f', 'pr epic-7h2k9d3f --reply PRRT_kwDO "Rename it, too."'],
   );
-  pr.option('--reply <thread>', 'Reply on a thread with the text');
+  pr.option('--reply <thread>', 'Reply on a thread with the text')
+    .option('--watch <on|off>', 'Whether Drover reads it')
+    .option('--fix <on|off>', 'Whether agents get its red checks and threads')
+    .option('--merge <who>', 'Who merges it: person, auto or queue');
   pr.action(calls(host, pr, async () => (await import('../commands/pull-request.ts')).pullRequest));
 
   const log = define(program, 'log <id>', 'Show what the agent did and said', [

@@ -63,7 +63,7 @@ export function decide(facts: PullFacts): readonly Reaction[] {
     ...redChecks(facts, pull.head, facts.checks),
     ...redInGroup(facts),
     ...openThreads(facts),
-  ].filter((one) => !known.has(one.key));
+  ].filter(({ kind, key }) => !known.has(key) && (kind === 'show' || facts.switches.fix));
   const step = mergeStep(facts, openPoints(facts), unreadParts(facts).length > 0);
   return [...withinLimits(facts, wanted), ...(step === null ? [] : [step])];
 }
@@ -198,6 +198,7 @@ export function describeWait(facts: PullFacts): string {
     sentence.replace(/\.$/u, ''),
     ...mergeNotes(facts),
     ...(checks.kind === 'read' ? rerunNotes(facts.reruns, checks.value) : []),
+    ...(facts.switches.fix ? [] : ['no agent works on it, because fixing is switched off']),
     ...unread,
     ...(isBlocked ? ['until it can be read, it is not merged automatically'] : []),
   ].join('; ');

@@ -1,5 +1,6 @@
 // The observed state of a pull request and Drover's earlier reactions to it.
 
+import type { PullSwitches } from './pull-switches.ts';
 import type {
   BranchRules,
   Check,
@@ -43,6 +44,7 @@ export interface PullFacts {
   readonly done: readonly DoneReaction[];
   /** Requests to run jobs of this head again. */
   readonly reruns: readonly Rerun[];
+  readonly switches: Pick<PullSwitches, 'fix'>;
   readonly merge: MergeFacts;
   readonly nowMs: number;
   readonly quietMs: number;

@@ -1,8 +1,9 @@
 // Requests about epics.
 
+import { mergeModes } from '../../core/forge/pull-facts.ts';
 import type { PullView } from '../run-views.ts';
 import type { EpicView, TaskView } from '../views.ts';
-import { id, idOrNull, optional, text, textOrNull } from './fields.ts';
+import { flag, id, idOrNull, oneOf, optional, text, textOrNull } from './fields.ts';
 
 const epicFields = { description: optional(text), runs_on: optional(textOrNull) };
 
@@ -14,6 +15,13 @@ export const epicShapes = {
   'epic.pull': { id },
   /** Replies in a thread of the epic's pull request. The backend sends it once. */
   'epic.reply': { id, thread: id, text },
+  /** Switches for the epic's open pull request, which outlast restarts. */
+  'epic.switch': {
+    id,
+    watch: optional(flag),
+    fix: optional(flag),
+    merge: optional(oneOf(mergeModes)),
+  },
   'epic.edit': { id, title: optional(text), ...epicFields },
   'epic.close': { id },
   /** Moves an epic before another one (null: to the end). */
@@ -28,6 +36,7 @@ export interface EpicAnswers {
   'epic.show': EpicView & { readonly tasks: readonly TaskView[] };
   'epic.pull': PullView | null;
   'epic.reply': PullView;
+  'epic.switch': PullView;
   'epic.edit': EpicView;
   'epic.close': EpicView;
   'epic.move': { id: string };

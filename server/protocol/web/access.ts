@@ -34,6 +34,7 @@ const roleNeeded: { readonly [N in RequestName]?: WebRole } = {
   'epic.move': 'decide',
   'epic.remove': 'decide',
   'epic.reply': 'decide',
+  'epic.switch': 'decide',
   'task.add': 'decide',
   'task.edit': 'decide',
   'attachment.add': 'decide',

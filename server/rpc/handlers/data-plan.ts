@@ -8,6 +8,7 @@ import type { TaskFields } from '../../protocol/task-fields.ts';
 import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
 import { showEpic, showTask } from '../../store/board/show.ts';
 import { planReply } from '../../store/forge/pull-replies.ts';
+import { setSwitches } from '../../store/forge/pull-switches.ts';
 import { pullOrRefuse, showPull } from '../../store/forge/show-pull.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
 import type { DataHandlerDeps } from './data-deps.ts';
@@ -19,6 +20,7 @@ type PlanRequests =
   | 'epic.show'
   | 'epic.pull'
   | 'epic.reply'
+  | 'epic.switch'
   | 'epic.edit'
   | 'epic.close'
   | 'task.add'
@@ -38,6 +40,10 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
     'epic.pull': async ({ id }) => showPull(db, id),
     'epic.reply': async ({ id, ...reply }) => {
       await store.transaction((tx) => planReply(tx, sources, id, reply));
+      return pullOrRefuse(db, id);
+    },
+    'epic.switch': async ({ id, ...change }) => {
+      await store.transaction((tx) => setSwitches(tx, sources, id, change));
       return pullOrRefuse(db, id);
     },
     'epic.edit': async ({ id, ...fields }) => {

@@ -75,6 +75,7 @@ export const deciders: { readonly [N in RequestName]: Decider } = {
   'epic.move': 'person',
   'epic.remove': 'person',
   'epic.reply': 'person',
+  'epic.switch': 'person',
   import: 'person',
   'spec.plan': 'person',
   'issues.plan': 'person',

@@ -7,6 +7,7 @@ import type { PullThreadView, PullView } from '../../protocol/run-views.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { type OutboxRow, personReply } from './outbox.ts';
 import { type FactRow, pullOfEpic, type PullRow } from './pull-requests.ts';
+import { switchesOfPull } from './pull-switches.ts';
 import { stackLevels } from './stack-levels.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 
@@ -62,6 +63,7 @@ export async function showPull(db: Db, epicId: string): Promise<PullView | null>
             return { number, url, state, branch, base, note };
           }),
       unsent: unsent.map(({ kind, answer }) => ({ kind, answer })),
+      switches: await switchesOfPull(at, pull),
       threads: threadViews(shown, facts, sent),
     };
   });

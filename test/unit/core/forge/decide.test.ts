@@ -1,7 +1,13 @@
 // The reaction to each fact of a pull request, as a table of cases.
 
 import assert from 'node:assert/strict';
-import { decide, type Reaction, describeWait } from '../../../../server/core/forge/decide.ts';
+import {
+  decide,
+  type Reaction,
+  describeWait,
+  waitCause,
+} from '../../../../server/core/forge/decide.ts';
+import type { PullWait } from '../../../../server/core/forge/pull-waits.ts';
 import type {
   DoneReaction,
   MergeFacts,
@@ -59,6 +65,7 @@ function facts(more: Partial<PullFacts> = {}): PullFacts {
     writers: new Set(['lead']),
     done: [],
     reruns: [],
+    switches: { fix: true },
     merge,
     nowMs,
     quietMs: 120_000,
@@ -134,6 +141,11 @@ const cases: readonly [string, Partial<PullFacts>, readonly string[]][] = [
     ['returned: someone replaced commits of PR #41, which Drover does not follow'],
   ],
   ['a red check', { checks: read(unit) }, ['fix check/unit/h1']],
+  [
+    'a red check while fixing is switched off',
+    { checks: read(unit), switches: { fix: false } },
+    [],
+  ],
   [
     'a red check that was given already',
     { checks: read(unit), done: [done('check/unit/h1', 'check/unit')] },
@@ -290,10 +302,28 @@ suite('facts about a pull request', () => {
       'PR #41 waits for a person to merge it; GitHub does not merge it: auto-merge is off',
       { merge: { ...auto, asked: { state: 'failed', answer: 'auto-merge is off.' } } },
     ],
+    [
+      'PR #41 waits for the red check "unit"; no agent works on it, because fixing is switched off',
+      { checks: read(unit), switches: { fix: false } },
+    ],
     ['PR #41 waits for the conflict with main', { pull: { ...pull, isMergeable: false } }],
     ['PR #41 (1 of 3) waits for a person to merge it', { place: bottom }],
     ['PR #41 (2 of 3) waits for PR #40', { place: above }],
   ];
+  const causes: readonly [PullWait, Partial<PullFacts>][] = [
+    ['merge', {}],
+    ['checks', { rules: required }],
+    ['approval', { rules: oneApproval }],
+    ['red_checks', { checks: read(unit), rules: oneApproval }],
+    ['thread', { threads: read([thread('lead')]), rules: oneApproval }],
+    ['unread', { checks: unread }],
+    ['conflict', { pull: { ...pull, isMergeable: false } }],
+    ['queue', { merge: inQueue(2) }],
+  ];
+  for (const [cause, given] of causes) {
+    test(`waits for ${cause} first`, () => assert.equal(waitCause(facts(given)), cause));
+  }
+
   for (const [sentence, given] of sentences) {
     test(`"${sentence}"`, () => {
       assert.equal(describeWait(facts(given)), sentence);
