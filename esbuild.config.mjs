@@ -34,7 +34,7 @@ const copied = {
   'network-gate': 'server/main/network-gate.ts',
 };
 const webviews = Object.fromEntries(
-  ['tree', 'inbox', 'stream', 'grid', 'board', 'run', 'plan', 'worktrees'].map((name) => [
+  ['tree', 'inbox', 'stream', 'grid', 'board', 'run', 'plan', 'worktrees', 'rules'].map((name) => [
     name,
     `webview/${name}/main.ts`,
   ]),

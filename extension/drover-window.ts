@@ -31,6 +31,7 @@ import { registerWorktreeDocuments } from './links/open-file.ts';
 import type { Project } from './project/project.ts';
 import { Projects } from './project/projects.ts';
 import { Reactions } from './notices/reactions.ts';
+import { readRules } from './commands/getting-started.ts';
 import { reviewParts } from './review/review-commands.ts';
 import { registerGitDocuments } from './review/git-documents.ts';
 import { RemoteView } from './remote/remote-view.ts';
@@ -221,10 +222,7 @@ export class DroverWindow implements vscode.Disposable {
     return prepareTool(name, input, this.#projects.current?.board ?? null);
   }
 
-  /**
-   * The variables that `drover mcp` needs to start runs like this window; empty for another
-   * window's repository.
-   */
+  /** Variables with which `drover mcp` starts runs like this window; none for another's root. */
   async mcpEnvironment(root: string): Promise<Readonly<Record<string, string>>> {
     const project = this.#projects.byRoot(root);
     if (project === null) return {};
@@ -297,6 +295,7 @@ export class DroverWindow implements vscode.Disposable {
       },
       command: this.#commands.run,
       keysDone: () => this.#keys.done(),
+      readRules: ({ root }) => readRules(this.#context([]), root),
       measured: (webview, name, ms) => this.#measured(`${webview.name} ${name}`, ms),
     });
     return {

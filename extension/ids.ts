@@ -104,6 +104,8 @@ export const commandIds = [
   'drover.sendBackShown',
   'drover.addComment',
   'drover.removeComment',
+  'drover.replyOnPull',
+  'drover.openThread',
 ] as const;
 export type CommandId = (typeof commandIds)[number];
 
@@ -165,6 +167,7 @@ export const webviewIds = {
   run: 'drover.run',
   plan: 'drover.plan',
   worktrees: 'drover.worktrees',
+  rules: 'drover.rules',
 } as const satisfies { readonly [N in WebviewName]: string };
 
 export const sideViews = ['tree', 'inbox'] as const satisfies readonly WebviewName[];
@@ -176,6 +179,7 @@ export const panelNames = [
   'run',
   'plan',
   'worktrees',
+  'rules',
 ] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 

@@ -63,6 +63,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/claude-mends.test.ts',
   'test/vscode/stories/claude.test.ts',
   'test/vscode/stories/conflict.test.ts',
+  'test/vscode/stories/forge.test.ts',
   'test/vscode/stories/first-agent.test.ts',
   'test/vscode/stories/first-hour.test.ts',
   'test/vscode/stories/fleet.test.ts',

@@ -9,6 +9,7 @@ import { personEnvironment } from '../project/project.ts';
 import { openSample } from '../project/sample-project.ts';
 import { fleetVariables, isFleetDatabase, storeFleetDatabase } from '../project/secrets.ts';
 import { setupReport } from '../project/setup-report.ts';
+import type { RulesReport } from '../../webview/messages/messages.ts';
 import { forgeReport } from '../project/forge-report.ts';
 import { sandboxReport } from '../project/sandbox-report.ts';
 import { readSettings } from '../project/settings.ts';
@@ -125,11 +126,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     context.messages.tell(level, sentence);
   }),
   'drover.checkForge': withProject(async (context, project) => {
-    const progress = { location: vscode.ProgressLocation.Window, title: 'Drover: asking GitHub…' };
-    const { title, rows } = await vscode.window.withProgress(progress, async () =>
-      forgeReport(await doctor(context, project.root, ['--forge'])),
-    );
-    await vscode.window.showQuickPick([...rows], { title, matchOnDetail: true });
+    context.showPanel('rules', { root: project.root, id: null, attempt: null });
   }),
   'drover.showOutput': async ({ log }) => log.show(),
   'drover.openSettings': async ({ extension }) => {
@@ -181,6 +178,10 @@ async function pickFolder(title: string): Promise<string | null> {
   if (folders.length <= 1) return only?.uri.fsPath ?? null;
   const items = folders.map(({ name, uri }) => ({ label: name, description: uri.fsPath, uri }));
   return (await vscode.window.showQuickPick(items, { title }))?.uri.fsPath ?? null;
+}
+
+export async function readRules(context: CommandContext, root: string): Promise<RulesReport> {
+  return forgeReport(await doctor(context, root, ['--forge']));
 }
 
 /** An incomplete setup is also a valid answer. */

@@ -9,11 +9,14 @@ import { plainText } from '../notices/plain-text.ts';
 import { filePairs, reviewTitle } from './changed-files.ts';
 import { openConflict } from './open-conflict.ts';
 import { openPairs } from './open-pairs.ts';
+import type { PullThreads } from './pull-threads.ts';
 import type { ShownReviews } from './shown-reviews.ts';
 
 const titleMax = 120;
 
-export function showChange(shown: () => ShownReviews): CommandHandler {
+export function showChange(
+  parts: () => { readonly shown: ShownReviews; readonly threads: PullThreads },
+): CommandHandler {
   return withProject(async ({ messages }, project, target) => {
     const { board } = project;
     const epic = board?.epics.find(({ id }) => target.ids.includes(id));
@@ -36,7 +39,9 @@ export function showChange(shown: () => ShownReviews): CommandHandler {
     }
     const title = plainText(reviewTitle(change), titleMax);
     const review = { root: project.root, id: change.id, head: change.head };
-    await openPairs(await shown().note(title, review), filePairs(project.root, change));
+    const { shown, threads } = parts();
+    await openPairs(await shown.note(title, review), filePairs(project.root, change));
+    if (epic !== undefined) await threads.show(project, review);
   });
 }
 

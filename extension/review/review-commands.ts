@@ -18,6 +18,7 @@ import { Merges } from './merges.ts';
 import { openConflict } from './open-conflict.ts';
 import { sentMax } from './comment-text.ts';
 import { compareCandidates, showChange } from './open-review.ts';
+import { PullThreads } from './pull-threads.ts';
 import { ReviewComments } from './review-comments.ts';
 import { ReviewProblems } from './review-problems.ts';
 import type { ShownReview } from './review-titles.ts';
@@ -25,6 +26,7 @@ import { ShownReviews } from './shown-reviews.ts';
 
 export interface ReviewParts {
   readonly comments: ReviewComments;
+  readonly threads: PullThreads;
   readonly shown: ShownReviews;
   readonly merges: Merges;
   readonly problems: ReviewProblems;
@@ -38,6 +40,7 @@ export function reviewParts(
   const memory = extension.workspaceState;
   return {
     comments: new ReviewComments(memory),
+    threads: new PullThreads(projects),
     shown: new ShownReviews(memory, projects),
     merges: new Merges(extension, projects, messages),
     problems: new ReviewProblems(projects),
@@ -52,11 +55,13 @@ type ReviewCommand =
   | 'drover.approveShown'
   | 'drover.sendBackShown'
   | 'drover.addComment'
-  | 'drover.removeComment';
+  | 'drover.removeComment'
+  | 'drover.replyOnPull'
+  | 'drover.openThread';
 
 export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCommand> {
   return {
-    'drover.review': showChange(() => parts().shown),
+    'drover.review': showChange(parts),
     'drover.compareCandidates': compareCandidates,
     'drover.mergeConflict': withProject(async ({ messages }, project, target) => {
       const fits = ({ status }: TaskView): boolean => status === 'conflict';
@@ -87,6 +92,14 @@ export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCo
     'drover.removeComment': async ({ args }) => {
       const [thread] = args;
       if (isThread(thread)) await parts().comments.remove(thread);
+    },
+    'drover.replyOnPull': async ({ args }) => {
+      const [reply] = args;
+      if (isReply(reply)) await parts().threads.reply(reply);
+    },
+    'drover.openThread': async ({ args }) => {
+      const [thread] = args;
+      if (isThread(thread)) await parts().threads.open(thread);
     },
   };
 }

@@ -1,7 +1,7 @@
 // Requests of webviews to the extension itself that no command handles.
 
 import * as vscode from 'vscode';
-import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
+import type { HostActionName, HostActions, RulesReport } from '../../webview/messages/messages.ts';
 import { isOneOf } from '../../server/core/one-of.ts';
 import { commandIds, type CommandActionName } from '../ids.ts';
 import { keyboardBack } from '../notices/keyboard-back.ts';
@@ -26,6 +26,7 @@ export interface HostActionParts extends PlanActionParts {
   readonly preview: (webview: WebviewHost, task: string) => Promise<void>;
   readonly measured: (webview: WebviewHost, name: string, ms: number) => void;
   readonly keysDone: () => Promise<void>;
+  readonly readRules: (project: Project) => Promise<RulesReport>;
 }
 
 type Actions = {
@@ -92,6 +93,7 @@ export function hostActions(parts: HostActionParts): Actions {
       await parts.keysDone();
       return nothing;
     },
+    readRules: (webview) => parts.readRules(webview.openProject),
     readPlace: (webview) => Promise.resolve({ place: webview.takePlace() }),
     measured(webview, { name, ms }) {
       parts.measured(webview, text(name, 'name').slice(0, 80), Number(ms));

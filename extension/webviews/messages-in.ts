@@ -32,6 +32,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   attachFiles: true,
   quoteSelection: true,
   readImage: true,
+  readRules: true,
   readPlan: true,
   checkPlan: true,
   addPlan: true,

@@ -34,6 +34,7 @@ const titles: { readonly [N in PanelName]: string } = {
   run: 'Runs',
   plan: 'Plan',
   worktrees: 'Worktrees',
+  rules: 'Pull Request Rules',
 };
 const icons: { readonly [N in PanelName]: string } = {
   stream: 'output',
@@ -42,6 +43,7 @@ const icons: { readonly [N in PanelName]: string } = {
   run: 'history',
   plan: 'checklist',
   worktrees: 'server-environment',
+  rules: 'law',
 };
 
 export interface PanelsParts {

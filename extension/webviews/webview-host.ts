@@ -61,6 +61,7 @@ const titles: { readonly [N in WebviewName]: string } = {
   run: 'Drover Runs',
   plan: 'Drover Plan',
   worktrees: 'Drover Worktrees',
+  rules: 'Drover Pull Request Rules',
 };
 
 /** The place in which VS Code shows a webview. */

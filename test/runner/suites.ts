@@ -123,7 +123,7 @@ function webviews(): readonly Suite[] {
       'hostile.test.ts',
     ],
     pages: ['board', 'inbox', 'plan', 'run'],
-    stream: ['stream', 'worktrees'],
+    stream: ['rules', 'stream', 'worktrees'],
     tree: ['task', 'tree'],
   };
   return Object.entries(parts).map(([part, names]) => ({

@@ -75,6 +75,7 @@ suite('hostile content', () => {
     'run',
     'plan',
     'worktrees',
+    'rules',
   ] as const) {
     for (const [what, parts] of Object.entries(hostile)) {
       test(`${name} shows hostile text safely: ${what}`, async () => {

@@ -161,6 +161,8 @@ export interface HostActions {
   readonly quoteSelection: { params: { text?: string }; result: { text: string | null } };
   /** An image that the project stores, in base64; null if it is missing. */
   readonly readImage: { params: { name: string }; result: { content: string | null } };
+  /** Asks the forge what landing by a pull request will need, as `drover doctor --forge` does. */
+  readonly readRules: { params: Nothing; result: RulesReport };
   /** The plan that the panel was opened for; null if it was added or discarded. */
   readonly readPlan: { params: Nothing; result: { plan: ShownPlan | null } };
   /** Dry run of adding the lines of a plan. */
@@ -210,6 +212,17 @@ export interface LogPlace {
   readonly words: string;
 }
 
+export interface RulesReport {
+  /** No pull request can land. */
+  readonly isBlocked: boolean;
+  /** Those that need a person first. */
+  readonly rows: readonly {
+    readonly topic: string;
+    readonly level: 'error' | 'warning' | 'pass';
+    readonly message: string;
+  }[];
+}
+
 export interface PlanCheck {
   /** The reason why nothing can be added; null if everything can. */
   readonly problem: string | null;
@@ -236,7 +249,8 @@ export type WebviewName =
   | 'board'
   | 'run'
   | 'plan'
-  | 'worktrees';
+  | 'worktrees'
+  | 'rules';
 
 export type Connection =
   | { readonly kind: 'connecting' }

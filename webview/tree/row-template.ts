@@ -124,6 +124,11 @@ function epicContent(epic: EpicView, look: RowLook): TemplateResult {
     <span class="facts count">${completedShare(look.counts)}</span>
     <span class="progress" aria-hidden="true"><span .style=${`width: ${percent}%`}></span></span>
     ${
+      epic.landing_state === 'pull_request' && state !== null
+        ? html`<span class="waits"><bdi>${state.words}</bdi></span>`
+        : nothing
+    }
+    ${
       look.canRun
         ? html`<button
             type="button"
@@ -266,11 +271,16 @@ function epicLook(epic: EpicView, run: RunView | null): StatusLook | null {
       return { icon: 'git-merge', words: 'not landed yet', tone: 'asks' };
     case null:
       if (epic.landing_state === 'pull_request')
-        return { icon: 'git-merge', words: 'in a pull request', tone: 'quiet' };
+        return { icon: 'git-merge', words: pullWords(epic), tone: 'quiet' };
       return epic.landing_state === 'landed' && epic.landed_sha !== null
         ? { icon: 'pass-filled', words: `landed as ${epic.landed_sha.slice(0, 7)}`, tone: 'good' }
         : null;
   }
+}
+
+/** Its note is in part text of the forge. */
+function pullWords({ landing_note: note }: EpicView): string {
+  return note === null ? 'in a pull request' : shown(note);
 }
 
 function contextOf(row: Row): object {

@@ -101,6 +101,17 @@ export const treeStyles = css`
     color: var(--vscode-descriptionForeground);
     font-variant-numeric: tabular-nums;
   }
+  .waits {
+    flex: 1 1 0;
+    min-width: 0;
+    overflow: hidden;
+    color: var(--vscode-descriptionForeground);
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .row.selected .waits {
+    color: inherit;
+  }
   .facts > span {
     white-space: pre;
   }

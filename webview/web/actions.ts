@@ -195,6 +195,10 @@ function viewActions({ project, open, review, showText }: ActionParts): Actions 
       showText(path, text);
     },
     readPlace: () => Promise.resolve({ place: null }),
+    readRules: () =>
+      Promise.reject(
+        new AskFailure('refused', 'VS Code and drover doctor --forge show the rules.'),
+      ),
     readPlan: () => Promise.resolve({ plan: null }),
     checkPlan: () => Promise.resolve({ problem: null, fresh: 0, changed: 0, unchanged: 0 }),
     measured: () => Promise.resolve(),

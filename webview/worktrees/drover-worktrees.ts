@@ -8,6 +8,7 @@ import { connectionTemplate } from '../shared/connection-template.ts';
 import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { documentStyles } from '../shared/looks/document-styles.ts';
 import { visibleLine } from '../shared/looks/visible-text.ts';
 import '../shared/looks/button.ts';
 import {
@@ -24,20 +25,8 @@ export class DroverWorktrees extends LitElement {
   static override styles = [
     iconStyles,
     controlStyles,
+    documentStyles,
     css`
-      :host {
-        box-sizing: border-box;
-        display: block;
-        height: 100%;
-        padding: 12px 20px;
-        overflow: auto;
-        background: var(--vscode-editor-background);
-      }
-      h1 {
-        margin: 0 0 8px;
-        font-size: 1.4em;
-        font-weight: 600;
-      }
       .bar {
         display: flex;
         flex-wrap: wrap;
@@ -88,9 +77,6 @@ export class DroverWorktrees extends LitElement {
       }
       .size {
         font-variant-numeric: tabular-nums;
-      }
-      [role='alert'] {
-        color: var(--vscode-errorForeground);
       }
       .empty {
         padding: 24px 0;

@@ -29,6 +29,10 @@ export function answerReads(host: FakeHost, texts: LogTexts = plainTexts): void 
   host.backend('runs.list', () => runLines(12));
   host.backend('transcripts.search', () => transcripts(texts));
   host.backend('report', () => withTexts(smallRun(), texts.text));
+  host.action('readRules', () => ({
+    isBlocked: false,
+    rows: [{ topic: 'Approvals', level: 'warning', message: texts.text }],
+  }));
   host.action('checkPlan', () => ({ problem: null, fresh: 5, changed: 0, unchanged: 0 }));
   host.action('readPlan', () => ({ plan: smallPlan(texts.text) }));
   host.backend('worktree.sizes', () => poolSizes(texts.text));

@@ -14,6 +14,7 @@ export const everyWebview: readonly (readonly [WebviewName, string])[] = [
   ['run', 'Write the parser'],
   ['plan', 'Can start at once'],
   ['worktrees', 'slot-1'],
+  ['rules', 'Approvals'],
 ];
 
 export async function openAny(

@@ -53,6 +53,7 @@ const ofPages: ReadonlySet<string> = new Set([
   'notify',
   'readPlace',
   'readImage',
+  'readRules',
   'readPlan',
   'checkPlan',
 ]);

@@ -61,6 +61,7 @@ const viewports: Readonly<Record<WebviewName, { width: number; height: number }>
   run: { width: 1000, height: 800 },
   plan: { width: 900, height: 800 },
   worktrees: { width: 900, height: 700 },
+  rules: { width: 900, height: 500 },
 };
 
 let server: Promise<PageServer> | null = null;
