@@ -78,6 +78,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/several.test.ts',
   'test/vscode/stories/single-task.test.ts',
   'test/vscode/stories/stopwatch.test.ts',
+  'test/vscode/stories/throughput.test.ts',
   'test/vscode/stories/tree-clicks.test.ts',
   'test/vscode/stories/trouble.test.ts',
   'test/web/deep-links.test.ts',

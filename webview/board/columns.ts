@@ -2,6 +2,7 @@
 
 import { candidatesOf, candidateWords, taskAbove } from '../../server/protocol/candidates.ts';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
+import type { ForecastView } from '../../server/protocol/task-fields.ts';
 import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
@@ -52,6 +53,8 @@ export interface Card {
   readonly candidates: readonly TaskView[];
   /** Titles of its blockers. */
   readonly waitsFor: readonly string[];
+  /** Foreseen conflicts, with the title of the other task. */
+  readonly conflictsWith: readonly ForecastView[];
 }
 
 export type Columns = { readonly [N in ColumnName]: readonly Card[] };
@@ -82,6 +85,10 @@ export function groupByColumn(board: StatusSnapshot, epic: string | null): Colum
       parts: parts.get(task.id) ?? { done: 0, total: 0 },
       candidates: tried.has(task.id) ? candidatesOf(board.tasks, task.id) : [],
       waitsFor: task.waits_for.map((id) => titles.get(id) ?? id),
+      conflictsWith: foreseenConflicts(task).map((foreseen) => ({
+        ...foreseen,
+        other: titles.get(foreseen.other ?? '') ?? foreseen.other,
+      })),
     });
   }
   columns.done.sort(latestFirst);
@@ -151,7 +158,7 @@ export function cardFacts({ task, parts, isAsking }: Card, nowMs: number): reado
 const namedMax = 3;
 
 /** Why a card waits, or which gate runs on it; null if its column already shows this. */
-export function cardReason({ task, candidates, waitsFor }: Card): string | null {
+export function cardReason({ task, candidates, conflictsWith, waitsFor }: Card): string | null {
   if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
   const live = candidates.filter(({ status }) => status !== 'cancelled');
   if (task.status === 'blocked' && live.length > 0) {
@@ -162,7 +169,7 @@ export function cardReason({ task, candidates, waitsFor }: Card): string | null 
     const left = waitsFor.length - namedMax;
     return `after ${named}${left > 0 ? ` and ${left} more` : ''}`;
   }
-  const [forecast] = foreseenConflicts(task);
+  const [forecast] = conflictsWith;
   if (forecast !== undefined) return foreseenWords(forecast);
   if (task.status === 'conflict') {
     const files = task.conflict_files.slice(0, namedMax).map(shown).join(', ');

@@ -1,6 +1,7 @@
 // How panels show the gate that runs on a task's work.
 
 import { runningGateText } from '../../server/core/line/gate-words.ts';
+import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { visibleLine } from './looks/visible-text.ts';
 
@@ -12,5 +13,6 @@ export function runningGateWords({ running_gate: gate }: TaskView): string | nul
   const names = gate.titles.map((title) =>
     title.length > titleCharsMax ? `${title.slice(0, titleCharsMax - 1)}…` : title,
   );
-  return visibleLine(runningGateText(gate, names));
+  const line = gate.line.startsWith(epicLinePrefix) ? 'the epic' : gate.line;
+  return visibleLine(runningGateText({ ...gate, line }, names));
 }

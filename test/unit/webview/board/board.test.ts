@@ -54,13 +54,18 @@ suite('board: columns', () => {
   });
 
   test('the card of a running task names a forecast conflict, but no common file', () => {
-    const overlap = { other: 'b', level: 'conflict', files: ['x.ts'], since: 1 } as const;
+    const overlap = { other: 'c', level: 'conflict', files: ['x.ts'], since: 1 } as const;
     const tasks = numbered([
       { id: 'a', status: 'in_progress', forecast: [overlap] },
-      { id: 'c', status: 'in_progress', forecast: [{ ...overlap, level: 'same_file' }] },
+      {
+        id: 'c',
+        title: 'The other',
+        status: 'in_progress',
+        forecast: [{ ...overlap, other: 'a', level: 'same_file' }],
+      },
     ]);
     const { working } = groupByColumn(boardOf(tasks), null);
-    assert.deepEqual(working.map(cardReason), ['conflicts with b in x.ts', null]);
+    assert.deepEqual(working.map(cardReason), ['conflicts with The other in x.ts', null]);
   });
 
   test('name the candidate that a running gate tests', () => {
@@ -75,13 +80,20 @@ suite('board: columns', () => {
       {
         id: 'f',
         status: 'in_progress',
-        running_gate: { ...gate, tasks: last, titles: last, place: 6, early: true },
+        running_gate: {
+          ...gate,
+          line: 'drover/epic/e',
+          tasks: last,
+          titles: last,
+          place: 6,
+          early: true,
+        },
       },
     ]);
     const { working } = groupByColumn(boardOf(tasks), null);
     assert.deepEqual(working.map(cardReason), [
       'Gate runs on main + Parse (1st in the queue)',
-      'Gate runs early on main + a + b + c + 2 more + f (6th in the queue)',
+      'Gate runs early on the epic + a + b + c + 2 more + f (6th in the queue)',
     ]);
   });
 
