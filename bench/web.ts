@@ -145,7 +145,7 @@ function whenShown(page: Page, title: string): { ready: Promise<void>; atMs: Pro
       }),
     title,
   );
-  return { ready: tree.evaluate(() => {}).then(() => {}), atMs };
+  return { ready: tree.evaluate(() => {}), atMs };
 }
 
 async function inTurn(
