@@ -62,7 +62,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'every-gate-is-green': {
     seed: 4,
     breaks: ['red'],
-    file: 'server/workflows/landing/gate.ts',
+    file: 'server/workflows/landing/gate-try.ts',
     find: "    ok: outcome.kind === 'exited' && outcome.exitCode === 0,",
     replace: '    ok: true,',
     often: ['red-gate'],

@@ -143,7 +143,7 @@ suite('socket transport', () => {
   test('S9: each request names who may send it, and read requests change nothing', () => {
     assert.deepEqual(Object.keys(deciders).sort(), Object.keys(requestShapes).sort());
     const changing =
-      /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|preflight|follow|drain|release|keep|drop|overrule|test$/u;
+      /add|edit|close|move|remove|restore|pause|cancel|retry|hint|resolve|merge|send|take|give|start|resume|stop|prune|reset|undo|approve|answer|import|plan|shutdown|leave|preflight|follow|drain|release|keep|drop|overrule|reply|switch|test$/u;
     const wrong = Object.entries(deciders).filter(
       ([name, decider]) => (decider === 'read') === changing.test(name),
     );
