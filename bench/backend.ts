@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { initProject } from '../server/project/init.ts';
-import { projectPlacesAt, readAddress } from '../server/project/project-places.ts';
+import { projectPlaces, readAddress } from '../server/project/project-places.ts';
 import { backendNodeArgs } from '../server/main/start-backend.ts';
 import type { Client } from '../server/protocol/api.ts';
 import { connectSocket } from '../server/rpc/transport/client.ts';
@@ -76,7 +76,7 @@ export async function startBackend(
 async function connected(root: string, child: ChildProcess): Promise<Client> {
   const endMs = Date.now() + startWaitMaxMs;
   while (Date.now() < endMs && child.exitCode === null) {
-    const address = readAddress(projectPlacesAt(root, null).address);
+    const address = readAddress(projectPlaces(root, null).address);
     if (address?.pid === child.pid && address !== null) {
       try {
         return await connectSocket(address);

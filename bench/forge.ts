@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { projectPlacesAt } from '../server/project/project-places.ts';
+import { projectPlaces } from '../server/project/project-places.ts';
 import { type FakeGithub, startFakeGithub } from '../test/doubles/fake-github/fake-github.ts';
 import { type Backend, type BackendProject, projectOf, startBackend } from './backend.ts';
 import type { Bench } from './bench.ts';
@@ -106,7 +106,7 @@ async function benchOpening(shop: Shop, { pulls }: Sizes): Promise<Figure> {
 }
 
 function openingTimes(project: BackendProject): readonly number[] {
-  const database = projectPlacesAt(project.repository, null).database;
+  const database = projectPlaces(project.repository, null).database;
   const db = new DatabaseSync(database, { readOnly: true });
   try {
     const rows = db

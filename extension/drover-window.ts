@@ -19,7 +19,7 @@ import { setContext } from './notices/context-keys.ts';
 import { MachinesView } from './fleet/machines-view.ts';
 import { isForwarded, isKeyOfTree, KeysOnTheirWay, pushOfKey } from './commands/tree-keys.ts';
 import type { ExportsWhenReady } from './tools/exports.ts';
-import { exportsOf } from './tools/exports-when-ready.ts';
+import { makeExports } from './tools/exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
 import { invokeTool, prepareTool } from './tools/language-tools.ts';
 import { readLink, type Link } from './links/links.ts';
@@ -114,7 +114,7 @@ export class DroverWindow implements vscode.Disposable {
       log,
       act: (project, action) => this.#act(project, action),
     });
-    this.exports = exportsOf(this.#projects, this.#messages, {
+    this.exports = makeExports(this.#projects, this.#messages, {
       measurements: this.#measurements,
       mcpServers: () => {
         const roots = this.#projects.all.map(({ root }) => root);

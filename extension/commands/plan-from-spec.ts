@@ -4,7 +4,7 @@
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 import { keepPlan } from '../plan/kept-plans.ts';
-import { planAgain } from '../plan/plan-again.ts';
+import { askForAnotherPlan } from '../plan/plan-again.ts';
 import type { Project } from '../project/project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 
@@ -16,7 +16,7 @@ export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.plan
     const files = await designFiles(context.args, project);
     if (files.length === 0) return;
     const documents = await readDocuments(files);
-    await planAgain(
+    await askForAnotherPlan(
       {
         edit: null,
         plan: async () => await planAndShow(context, project, documents),
@@ -30,7 +30,7 @@ export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.plan
     const selected = selectedText();
     const words = await askForPrompt(memory.get<string>(unplannedKey) ?? '');
     if (words === null) return;
-    const left = await planAgain(
+    const left = await askForAnotherPlan(
       {
         edit: askForPrompt,
         plan: async (request) => await planAndShow(context, project, { request, ...selected }),

@@ -9,7 +9,7 @@ import { setContext } from '../notices/context-keys.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { ProjectChange } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { treeItemOf } from '../trees/tree-item.ts';
+import { toTreeItem } from '../trees/tree-item.ts';
 import type { TreeRow } from '../trees/tree-row.ts';
 import { machineRows, formatPlaces } from './machine-rows.ts';
 
@@ -50,7 +50,7 @@ export class MachinesView implements vscode.Disposable, vscode.TreeDataProvider<
   }
 
   getTreeItem(row: TreeRow): vscode.TreeItem {
-    return treeItemOf(row, row.children.length > 0);
+    return toTreeItem(row, row.children.length > 0);
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@
 // once. Pure.
 
 import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
-import { candidatesOf, landWords } from '../../server/protocol/candidates.ts';
+import { listCandidates, landWords } from '../../server/protocol/candidates.ts';
 import { formatCount } from '../../server/core/format.ts';
 import { listNeeds, type Need } from '../../server/protocol/needs.ts';
 import type {
@@ -115,7 +115,7 @@ function questionNotice(
   title = question.task_id,
   { tasks }: Pick<StatusSnapshot, 'tasks'>,
 ): Notice {
-  const chosen = candidatesOf(tasks, question.task_id).filter(({ id }) =>
+  const chosen = listCandidates(tasks, question.task_id).filter(({ id }) =>
     question.choices.includes(id),
   );
   const titles = new Map(chosen.map((each) => [each.id, landWords(each)]));

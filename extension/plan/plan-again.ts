@@ -13,7 +13,7 @@ const again = 'Try Again';
 const edited = 'Edit Prompt';
 
 /** Resolves with the prompt that still has no plan, or null once it has one. */
-export async function planAgain(tries: PlanTries, first: string): Promise<string | null> {
+export async function askForAnotherPlan(tries: PlanTries, first: string): Promise<string | null> {
   const { edit, plan, offer } = tries;
   for (let words = first; ;) {
     try {

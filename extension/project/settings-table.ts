@@ -1,6 +1,6 @@
 // All settings of the extension as data; a test compares them with the manifest in both directions.
 
-import { keysOf } from '../../server/core/keys-of.ts';
+import { typedKeys } from '../../server/core/keys-of.ts';
 import {
   agentKinds,
   landModes,
@@ -59,7 +59,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
   apiKeyVariable: { type: 'string', fallback: 'ANTHROPIC_API_KEY', scope: 'machine' },
 };
 
-export const settingNames = keysOf(settingTable);
+export const settingNames = typedKeys(settingTable);
 
 /** Returns a value from a settings file, or the fallback if the value is unknown. */
 export function settingValue<K extends keyof ExtensionSettings>(

@@ -11,7 +11,7 @@ import { setContext } from '../notices/context-keys.ts';
 import { plainText } from '../notices/plain-text.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { treeItemOf } from '../trees/tree-item.ts';
+import { toTreeItem } from '../trees/tree-item.ts';
 import { treeRow, type TreeRow } from '../trees/tree-row.ts';
 import { uploadRows } from './upload-rows.ts';
 import {
@@ -113,7 +113,7 @@ export class RemoteView implements vscode.Disposable, vscode.TreeDataProvider<Tr
   }
 
   getTreeItem(row: TreeRow): vscode.TreeItem {
-    return treeItemOf(row, row.children.length > 0 || row.id === uploadId);
+    return toTreeItem(row, row.children.length > 0 || row.id === uploadId);
   }
 
   dispose(): void {

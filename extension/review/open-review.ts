@@ -2,7 +2,7 @@
 // version that would land.
 
 import * as vscode from 'vscode';
-import { candidatesOf, candidateWords } from '../../server/protocol/candidates.ts';
+import { listCandidates, candidateWords } from '../../server/protocol/candidates.ts';
 import { withProject, type CommandHandler } from '../commands/context.ts';
 import { pickTask } from '../commands/pick.ts';
 import { plainText } from '../notices/plain-text.ts';
@@ -51,7 +51,7 @@ export const compareCandidates: CommandHandler = withProject(
     const { board } = project;
     const named = board?.tasks.find(({ id }) => target.ids.includes(id));
     if (board === null || named === undefined) return;
-    const all = candidatesOf(board.tasks, named.candidate_of ?? named.id);
+    const all = listCandidates(board.tasks, named.candidate_of ?? named.id);
     const made = all.filter(({ commit_sha: commit }) => commit !== null);
     const pairs = made.flatMap((one, at) => made.slice(at + 1).map((other) => ({ one, other })));
     const items = pairs.map(({ one, other }) => {

@@ -44,12 +44,12 @@ function isFree(present: ShownReview | undefined, { root, id, head }: ShownRevie
 }
 
 /** VS Code appends the number of files to the title, in the user's language. */
-export function isLabelOf(label: string, title: string): boolean {
+export function isTabLabel(label: string, title: string): boolean {
   return label === title || label.startsWith(`${title} (`);
 }
 
 export function titled(titles: Titles, label: string): ShownReview | null {
-  const known = Object.entries(titles).filter(([title]) => isLabelOf(label, title));
+  const known = Object.entries(titles).filter(([title]) => isTabLabel(label, title));
   const [longest] = known.toSorted(([a], [b]) => b.length - a.length);
   return longest?.[1] ?? null;
 }

@@ -8,7 +8,7 @@ import { readUri } from './git-uri.ts';
 import {
   freeTitle,
   isUnderReview,
-  isLabelOf,
+  isTabLabel,
   readTitles,
   type ShownReview,
   titled,
@@ -85,7 +85,7 @@ export class ShownReviews implements vscode.Disposable {
     if (decided.length === 0) return;
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
     const over = tabs.filter(
-      ({ input, label }) => isMultiDiff(input) && decided.some((title) => isLabelOf(label, title)),
+      ({ input, label }) => isMultiDiff(input) && decided.some((title) => isTabLabel(label, title)),
     );
     await vscode.window.tabGroups.close(over);
   }
@@ -101,7 +101,7 @@ export class ShownReviews implements vscode.Disposable {
 
 function openOnes(titles: Titles): Titles {
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const isOpen = (title: string): boolean => tabs.some(({ label }) => isLabelOf(label, title));
+  const isOpen = (title: string): boolean => tabs.some(({ label }) => isTabLabel(label, title));
   return Object.fromEntries(Object.entries(titles).filter(([title]) => isOpen(title)));
 }
 

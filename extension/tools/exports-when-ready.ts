@@ -5,7 +5,7 @@ import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
 
-export function exportsOf(
+export function makeExports(
   projects: Projects,
   messages: Messages,
   rest: Pick<ExportsWhenReady, 'measurements' | 'openLink' | 'mcpServers'>,

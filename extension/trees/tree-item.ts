@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { plainText } from '../notices/plain-text.ts';
 import type { TreeRow } from './tree-row.ts';
 
-export function treeItemOf(row: TreeRow, isFolder: boolean): vscode.TreeItem {
+export function toTreeItem(row: TreeRow, isFolder: boolean): vscode.TreeItem {
   const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(
     plainText(row.label),

@@ -25,7 +25,7 @@ const exceptRefusals = {
 };
 
 /** A refusal has changed nothing, whatever its kind. */
-export function exitCodeOf(kind: ErrorKind): ExitCode {
+export function exitCodeForError(kind: ErrorKind): ExitCode {
   return kind === 'usage' || kind === 'internal' ? exceptRefusals[kind] : exitCodes.refused;
 }
 

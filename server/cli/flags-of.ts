@@ -6,6 +6,6 @@ type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   : Name;
 
 /** A flag that is not given is absent; none is null. */
-export type FlagsOf<Fields> = {
+export type FlagValues<Fields> = {
   readonly [Name in keyof Fields & string as Camel<Name>]?: NonNullable<Fields[Name]>;
 };

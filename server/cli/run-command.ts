@@ -4,7 +4,7 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../core/failure.ts';
 import { CommandContext } from './context.ts';
-import { type ErrorKind, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { type ErrorKind, exitCodeForError, exitCodes } from './exit-codes.ts';
 import { jsonLine, plainText } from './plain-text.ts';
 import { readGlobalOptions } from './program/options.ts';
 import { buildProgram } from './program/program.ts';
@@ -36,12 +36,12 @@ export async function runCommand(
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.done;
       printFailure(surroundings, args, 'usage', error.message.replace(/^error: /u, ''), false);
-      return exitCodeOf('usage');
+      return exitCodeForError('usage');
     }
     const kind = error instanceof Refusal ? error.kind : 'internal';
     const message = error instanceof Error ? error.message : String(error);
     printFailure(surroundings, args, kind, message, true);
-    return exitCodeOf(kind);
+    return exitCodeForError(kind);
   }
 }
 

@@ -1,6 +1,6 @@
 // The keys of an object literal, with their literal types.
 
-export function keysOf<Table extends object>(
+export function typedKeys<Table extends object>(
   table: Table,
 ): readonly Extract<keyof Table, string>[] {
   return Object.keys(table) as Extract<keyof Table, string>[];

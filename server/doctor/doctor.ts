@@ -29,9 +29,9 @@ import type { Check, DoctorRequest } from './check.ts';
 import { fleetChecks } from './fleet-checks.ts';
 import { identityCheck } from './identity-check.ts';
 import { lentSettingsCheck } from './lent-settings-check.ts';
-import { openRepositoryAt } from '../project/open-repository.ts';
+import { openLocalRepository } from '../project/open-repository.ts';
 import {
-  projectPlacesAt,
+  projectPlaces,
   type ProjectPlaces,
   runningAddress,
   whyNoWorktrees,
@@ -82,7 +82,7 @@ export async function doctor(root: string | null, request: DoctorRequest = {}): 
     checks.push({ name: 'settings', ok: true, message: `warning: ${heldSentence(held)}` });
   const { fleetDatabaseUrl } = live.settings;
   if (fleetDatabaseUrl === null) {
-    const places = projectPlacesAt(root, live.settings.databasePath);
+    const places = projectPlaces(root, live.settings.databasePath);
     checks.push(databaseCheck(places.database), ...(await projectCheck(places)));
   } else {
     checks.push(...(await fleetChecks(root, live, fleetDatabaseUrl, request)));
@@ -95,7 +95,7 @@ export async function doctor(root: string | null, request: DoctorRequest = {}): 
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
   checks.push(gateCheck(live), environmentCheck(live));
   checks.push(
-    ...(await telemetryChecks(live, projectPlacesAt(root, live.settings.databasePath).database)),
+    ...(await telemetryChecks(live, projectPlaces(root, live.settings.databasePath).database)),
   );
   const sandbox = await sandboxState(
     live.settings.sandbox,
@@ -212,7 +212,7 @@ async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
   try {
     const opened = openSqlite<StoreTables>(places.database, { readOnly: true });
     try {
-      const openLocal = (): Promise<LocalRepository> => openRepositoryAt(places.root, {});
+      const openLocal = (): Promise<LocalRepository> => openLocalRepository(places.root, {});
       const problem = await identityProblem({ places, store: opened, openLocal });
       return problem === null ? [] : [{ name: 'project', ok: false, message: problem }];
     } finally {

@@ -4,7 +4,11 @@
 import { Refusal } from '../core/failure.ts';
 import { openFleetDatabase } from '../durable/fleet/open.ts';
 import { grantFleetRole, grantStatements } from '../durable/fleet/grants.ts';
-import { notPreparedFor, prepareFleetDatabase, readFleetTables } from '../durable/fleet/tables.ts';
+import {
+  missingTablesError,
+  prepareFleetDatabase,
+  readFleetTables,
+} from '../durable/fleet/tables.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { parseDatabaseUrl } from '../store/postgres/database-url.ts';
 import { storeSources } from '../project/store-sources.ts';
@@ -68,7 +72,7 @@ export async function fleetTablesProblem(url: string): Promise<string | null> {
     const state = await readFleetTables(db, pool);
     if (state === 'ready' || (state === 'old' && (await mayCreate()))) return null;
     const { user, database } = parseDatabaseUrl(url);
-    return notPreparedFor(user, database);
+    return missingTablesError(user, database);
   } finally {
     await close();
   }

@@ -13,7 +13,7 @@ import type { Carrier } from '../git/remote/carried-work.ts';
 import { checkRemote } from '../git/remote/check.ts';
 import type { SharedWork } from '../git/remote/old-work.ts';
 import { createSharedRepository } from '../git/remote/shared-repository.ts';
-import { refuseMovedAway } from '../store/exchange/moved-away.ts';
+import { refuseMovedPlan } from '../store/exchange/moved-away.ts';
 import { readCarried, storeCarried } from '../store/feed/carried-work.ts';
 import { othersLand, type Store } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
@@ -21,7 +21,7 @@ import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from '../project/fleet-note.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
 import { createFleetOutput } from '../output/fleet-output.ts';
-import { machineIdIn, type ProjectPlaces } from '../project/project-places.ts';
+import { readMachineId, type ProjectPlaces } from '../project/project-places.ts';
 import { storeSources } from '../project/store-sources.ts';
 
 export interface FleetProject {
@@ -54,7 +54,7 @@ export async function openFleetProject(
   const clock = new FleetClock();
   const opened = await openPostgresStore(url, { ...storeSources, clock });
   try {
-    await refuseMovedAway(opened.store.db, { shown: opened.shown, kind: 'fleet' });
+    await refuseMovedPlan(opened.store.db, { shown: opened.shown, kind: 'fleet' });
     await clock.compare(opened.store.db);
     // A command that only reads must not switch this clone away from a plan in its own file.
     if (joins || !existsSync(places.database)) noteFleet(places, opened.shown);
@@ -94,7 +94,7 @@ const idBytes = 6;
 
 /** Permanently identifies this clone, so that its next backend finds its worktrees and agents. */
 function machineIdOf(places: ProjectPlaces): string {
-  const present = machineIdIn(places.folder);
+  const present = readMachineId(places.folder);
   if (present !== null) return present;
   const path = join(places.folder, 'machine');
   const made = randomBytes(idBytes).toString('hex');

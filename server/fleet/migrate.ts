@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { Refusal } from '../core/failure.ts';
 import { moveStore, type MoveReport } from '../store/exchange/move-project.ts';
-import { markMovedAway, refuseMovedAway } from '../store/exchange/moved-away.ts';
+import { markPlanMoved, refuseMovedPlan } from '../store/exchange/moved-away.ts';
 import { openStore } from '../store/open.ts';
 import { type Store, liveMachines } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
@@ -13,7 +13,7 @@ import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { storeSources } from '../project/store-sources.ts';
 import { type Environment, LiveSettings } from '../project/live-settings.ts';
 import { forgetFleet, noteFleet } from '../project/fleet-note.ts';
-import { projectPlacesAt } from '../project/project-places.ts';
+import { projectPlaces } from '../project/project-places.ts';
 
 /** How long one side may wait in its transaction while a whole table of the other is read. */
 const oneSideMaxMs = 600_000;
@@ -70,7 +70,7 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
       `No database to move ${direction} is set. Name it (drover migrate --${direction} postgresql://role@host/database), or set DBOS_SYSTEM_DATABASE_URL.`,
     );
   }
-  const places = projectPlacesAt(root, live.settings.databasePath);
+  const places = projectPlaces(root, live.settings.databasePath);
   const lock = acquireExclusive(places.lock);
   if (lock === null) {
     throw new Refusal(
@@ -92,10 +92,10 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
           { kind: 'fleet', db: fleet.store.db, shown: fleet.shown },
         ] as const;
         const [from, to] = direction === 'to' ? sides : ([sides[1], sides[0]] as const);
-        await refuseMovedAway(from.db, from);
+        await refuseMovedPlan(from.db, from);
         const where = to.kind === 'file' ? `${to.shown} on ${hostname()}` : to.shown;
         const report = await ownersOnly(
-          moveStore(from.db, to.db, (tx) => markMovedAway(tx, storeSources, where)),
+          moveStore(from.db, to.db, (tx) => markPlanMoved(tx, storeSources, where)),
         );
         if (direction === 'from') forgetFleet(places);
         else noteFleet(places, fleet.shown);

@@ -10,7 +10,7 @@ import type { ProjectForge } from './forge-access.ts';
 import type { Project, Report } from '../project/opened-project.ts';
 import { observePulls } from './observe-pulls.ts';
 import { planReports } from './report-issues.ts';
-import { releasedRuns, startAgain } from './pull-ends.ts';
+import { releasedRuns, startReleasedRun } from './pull-ends.ts';
 import { IssueIntake } from './take-issues.ts';
 import { sendRequests } from './send-requests.ts';
 
@@ -96,7 +96,7 @@ export class ForgeWork {
     const released = await releasedRuns(this.#host.engine);
     const isIdle = !this.#hasWork && released.length === 0;
     if (isIdle || !(await this.#isOurs())) return lookMs;
-    for (const run of released) await startAgain(this.#host.engine, run);
+    for (const run of released) await startReleasedRun(this.#host.engine, run);
     const isOver = (): boolean => this.#stop.signal.aborted;
     const deps = { engine: this.#host.engine, project: this.#host.forge };
     const nextMs = await sendRequests(deps, isOver);

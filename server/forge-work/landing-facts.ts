@@ -9,7 +9,7 @@ import {
   type TriedFacts,
 } from '../core/forge/landing-rules.ts';
 import type { Read } from '../core/forge/observed-pull.ts';
-import { type WorkflowFile, workflowOf } from '../core/forge/workflow-triggers.ts';
+import { type WorkflowFile, parseWorkflow } from '../core/forge/workflow-triggers.ts';
 import { GithubPulls } from '../forge/github-pulls.ts';
 import { GithubRights } from '../forge/github-rights.ts';
 import type { Forge, ForgeRights } from '../forge/port.ts';
@@ -90,7 +90,7 @@ function workflowsIn(root: string): readonly WorkflowFile[] {
     return names.slice(0, workflowsMax).flatMap((name) => {
       const path = `${workflowFolder}/${name}`;
       const text = smallText(join(root, path));
-      return text === null ? [] : [workflowOf(path, text)];
+      return text === null ? [] : [parseWorkflow(path, text)];
     });
   } catch {
     return [];

@@ -11,7 +11,7 @@ import { pullFact, type PullRow, storeFact } from '../store/forge/pull-requests.
 import { switchesOfPull } from '../store/forge/pull-switches.ts';
 import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
 import { resolveRunSettings } from '../workflows/kit/run-settings.ts';
-import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
+import { regateOnNewBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
 import type { LevelPlace } from './stack-place.ts';
 import { planRetarget } from './stack-requests.ts';
 import type { Engine } from '../workflows/kit/engine-ports.ts';
@@ -24,7 +24,7 @@ export interface MergePlan {
 }
 
 /** The base on which a head passed the gate. */
-export interface TestedOn {
+export interface TestedHead {
   readonly base: string;
   readonly head: string;
 }
@@ -97,7 +97,7 @@ async function gatedTip(engine: Engine, { pull, place, run }: Gated) {
 async function gateAge(engine: Engine, gated: Gated, base: string | null): Promise<GateAge> {
   const { pull, run } = gated;
   const { db } = engine.store;
-  const tested = await pullFact<TestedOn>(engine.store.db, pull, 'tested');
+  const tested = await pullFact<TestedHead>(engine.store.db, pull, 'tested');
   if (base === null || run === null) return 'unknown';
   if (tested?.head === pull.head_sha && tested.base === base) return 'newest';
   const { tip, counted } = await gatedTip(engine, gated);
@@ -151,7 +151,7 @@ export async function takeMergeStep(
       const epic = await epicById(engine.store.db, pull.epic_id);
       if (run === null || epic?.landing_state !== 'pull_request') return;
       const { tip, counted } = await gatedTip(engine, { pull, place, run });
-      await testOnBase(engine, run, { epicId: pull.epic_id, tip, base: step.base });
+      await regateOnNewBase(engine, run, { epicId: pull.epic_id, tip, base: step.base });
       const known = await pullFact<Gates>(engine.store.db, pull, 'gates');
       const bases = known?.head === counted ? known.bases : [];
       await keep(engine, pull, 'gates', { head: counted, bases: [...bases, step.base] });

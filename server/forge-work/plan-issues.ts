@@ -10,7 +10,7 @@ import {
   planOfIssues,
   withoutWaiting,
 } from '../core/forge/issue-plan.ts';
-import { gatheringOf, issueQueryOf } from '../core/forge/issue-query.ts';
+import { chooseGathering, parseIssueQuery } from '../core/forge/issue-query.ts';
 import { GithubIssues } from '../forge/github-issues.ts';
 import type { Answer } from '../forge/port.ts';
 import type { Handlers } from '../protocol/api.ts';
@@ -40,12 +40,12 @@ export function issueHandlers({
         () => store.sources.clock.now(),
         { slug: repo },
       );
-      const query = issueQueryOf(words);
+      const query = parseIssueQuery(words);
       const answer = await new GithubIssues(client, repository).issues(query);
       const issues = factsOf(answer, repository.host, store.sources.clock.now());
       const home = `${repository.owner}/${repository.name}`;
       await nameIssues(store, issues, repository);
-      return await viewOf(store, planOfIssues(issues, home, gatheringOf(query)), home);
+      return await viewOf(store, planOfIssues(issues, home, chooseGathering(query)), home);
     },
   };
 }

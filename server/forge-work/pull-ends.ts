@@ -158,7 +158,7 @@ export async function adoptForeign(
       data: { number: pull.number, from: pull.head_sha, to: sha },
     });
   });
-  await startAgain(engine, run);
+  await startReleasedRun(engine, run);
 }
 
 async function withForeign(
@@ -184,7 +184,7 @@ export async function continueRun(engine: Engine, pull: PullRow): Promise<boolea
   const scope = { epicId: pull.epic_id, exceptEpics: [], tasks: null };
   const moving = await movingInScope(db, scope, { canStart: true, heldEpics: [] });
   if (moving === 0) return false;
-  await startAgain(engine, run);
+  await startReleasedRun(engine, run);
   return true;
 }
 
@@ -199,7 +199,7 @@ export async function releasedRuns({ store: { db } }: Engine): Promise<readonly 
   return released;
 }
 
-export async function startAgain(engine: Engine, last: RunRow): Promise<void> {
+export async function startReleasedRun(engine: Engine, last: RunRow): Promise<void> {
   const isActive = (await activeRunsIn(engine.store.db)).some(
     ({ epic_id: id }) => id === last.epic_id,
   );

@@ -26,7 +26,7 @@ import type { ForgeAccess } from './forge-access.ts';
 import type { ReplyPlan, SendDeps, Sent } from './sent.ts';
 import { textFacts } from './pull-texts.ts';
 import { deleteBranch, type DeletePlan, retarget, type RetargetPlan } from './stack-requests.ts';
-import { type MergePlan, sendMerge, type TestedOn } from './merge-pulls.ts';
+import { type MergePlan, sendMerge, type TestedHead } from './merge-pulls.ts';
 import { notRerun, type RerunPlan } from './red-checks.ts';
 import { type ReportPlan, sendReport } from './report-issues.ts';
 
@@ -219,7 +219,7 @@ async function push(
 }
 
 function testedOn({ testedBase: base, head }: PullRequestPlan, atMs: number) {
-  const tested: TestedOn = { base, head };
+  const tested: TestedHead = { base, head };
   return { value: JSON.stringify(tested), missing: null, atMs };
 }
 

@@ -11,7 +11,7 @@ import {
   storeFact,
 } from '../store/forge/pull-requests.ts';
 import { markEpicLanded, runById, stackLevels, type Tx } from '../store/port.ts';
-import { testOnBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
+import { regateOnNewBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { bringHome, giveBackPull, namedDifference } from './pull-ends.ts';
 import type { SendDeps } from './sent.ts';
@@ -91,7 +91,7 @@ export async function moveOntoBase(
   if (run === null || tip === null || !base.ok || base.value === null) return true;
   const at = { epicId: pull.epic_id, tip, base: base.value };
   const known = await engine.durable.get(testOnBaseName(run, at));
-  if (known === null) await testOnBase(engine, run, at);
+  if (known === null) await regateOnNewBase(engine, run, at);
   // If it ended with a conflict, the epic shows that.
   return known === null || known.state === 'pending' || known.state === 'running';
 }

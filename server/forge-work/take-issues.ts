@@ -5,7 +5,7 @@ import { Refusal } from '../core/failure.ts';
 import {
   type Claimant,
   claimLabel,
-  claimOn,
+  decideIssueClaim,
   intakeLabel,
   waitWords,
   withHolds,
@@ -13,7 +13,7 @@ import {
 } from '../core/forge/intake.ts';
 import type { Issue } from '../core/forge/issue.ts';
 import { issueId, jsonlOfIssues, outsideIds, planOfIssues } from '../core/forge/issue-plan.ts';
-import { gatheringOf } from '../core/forge/issue-query.ts';
+import { chooseGathering } from '../core/forge/issue-query.ts';
 import type { Answer } from '../forge/port.ts';
 import { readTaskViews } from '../store/board/board-changes.ts';
 import { importFile } from '../store/exchange/imports.ts';
@@ -78,7 +78,7 @@ export class IssueIntake {
     const ours = await this.#claimed(opened.value, listed.value, claimant);
     if (ours.kind !== 'facts') return unread(ours);
     await nameIssues(engine.store, ours.value, repository);
-    const whole = planOfIssues(ours.value, home, gatheringOf(query));
+    const whole = planOfIssues(ours.value, home, chooseGathering(query));
     const problems = await this.#import(whole, home);
     const epics = whole.epics.map(({ id }) => id);
     return { kind: 'done', problems: [...problems, ...(await this.#startRuns(epics))] };
@@ -99,7 +99,7 @@ export class IssueIntake {
     for (const issue of issues) {
       if (!issue.isOpen) continue;
       const isPlanned = planned.has(issueId(issue, home));
-      const claim = claimOn(issue, claimant, isPlanned);
+      const claim = decideIssueClaim(issue, claimant, isPlanned);
       if (claim === 'ours' && isPlanned) ours.push(withoutClaims(issue));
       if (claim === 'withdraw') {
         const gone = await tracker.withdraw(issue, claimant.label);

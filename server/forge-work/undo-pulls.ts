@@ -3,7 +3,7 @@
 import type { PullCore } from '../core/forge/pull-facts.ts';
 import type { GitRemote } from '../forge/git-remote.ts';
 import { type PullRow, setEpicWaiting, setPull } from '../store/forge/pull-requests.ts';
-import { epicOnForge, rootTasksOf, runById } from '../store/port.ts';
+import { epicOnForge, readRootTasks, runById } from '../store/port.ts';
 import { noteUndone } from '../workflows/person/undo-landing.ts';
 import { bringHome } from './pull-ends.ts';
 import type { SendDeps } from './sent.ts';
@@ -49,7 +49,7 @@ async function endUndone(
   await bringHome(engine, run.target_branch, fetched.value);
   const merged = (await epicOnForge(store.db, pull.epic_id))?.merged ?? [];
   await store.transaction(async (tx) => {
-    const landed = (await rootTasksOf(tx, pull.epic_id)).flatMap((row) => {
+    const landed = (await readRootTasks(tx, pull.epic_id)).flatMap((row) => {
       const { id, epoch, status, landed_sha: sha } = row;
       return status === 'completed' && sha !== null ? [{ id, epoch, landed: sha }] : [];
     });

@@ -26,7 +26,7 @@ import { followFleetRequests } from '../workflows/kit/requests-from-fleet.ts';
 import { agentDoor } from '../agent-tools/agent-tools.ts';
 import { composeEngine, type EngineHost } from './compose.ts';
 import { type SettingFlags } from '../project/live-settings.ts';
-import { feedOf } from './data-handlers.ts';
+import { storeFeed } from './data-handlers.ts';
 import { allHandlers } from './handlers.ts';
 import { isPeerOfRun } from '../agents/kit/process/peers.ts';
 import { MachinePulse } from '../fleet/machine-pulse.ts';
@@ -36,7 +36,7 @@ import { keepPlan, makeHome } from '../project/kept-plan.ts';
 import { projectMark } from '../project/project-mark.ts';
 import { type ProjectPlaces, worktreesFolder } from '../project/project-places.ts';
 import { openProject } from './open-project.ts';
-import { maskOf } from '../project/secrets.ts';
+import { secretMask } from '../project/secrets.ts';
 import { tellTroubles } from '../fleet/worker-troubles.ts';
 import { watchMachine } from '../fleet/watch-machine.ts';
 import { proveEarly } from '../confinement/sandbox-state.ts';
@@ -80,7 +80,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   });
   report = backendLog(project);
   if (request !== undefined) {
-    const mask = (text: string): string => maskOf(project.live)(text);
+    const mask = (text: string): string => secretMask(project.live)(text);
     report = tellTroubles(report, request.tell, { mask, nowMs: () => Date.now() });
   }
   const lock = acquireBoth(project.places);
@@ -306,7 +306,7 @@ async function serve(
       onWebhookRetry: () => webhooks.wake(),
     }),
     agents: agentDoor(project, host.engine, host.agentTokens),
-    feed: feedOf(project.store),
+    feed: storeFeed(project.store),
     version: droverVersion,
     root: options.root,
     isIdle: () => life.isIdle(),

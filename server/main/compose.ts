@@ -25,7 +25,7 @@ import { hostFacts } from '../platform/host-facts.ts';
 import { worktreesFolder } from '../project/project-places.ts';
 import { projectMark } from '../project/project-mark.ts';
 import { RemoteAttempts } from '../remote/remote-attempts.ts';
-import { maskOf, secretsOf } from '../project/secrets.ts';
+import { secretMask, listSecretValues } from '../project/secrets.ts';
 import { telemetryVariables } from '../telemetry/export.ts';
 import { WorktreeUse } from '../upkeep/worktree-use.ts';
 import { slotsOfMachine } from '../store/port.ts';
@@ -88,7 +88,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
       confinement.driver(remote.driver(driverFor(drivers, of, { kind, model }, driverDeps))),
     agentEnvironment: environmentsOf(of).agentEnvironment,
   });
-  const secrets = (): string[] => secretsOf(live);
+  const secrets = (): string[] => listSecretValues(live);
   const use = new WorktreeUse({
     folder: () => ours.worktrees,
     slots: () => slotsOfMachine(store.db, project.machineId),
@@ -113,7 +113,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     ...environmentsOf(live),
     ...engineWith(live),
     secrets,
-    mask: (text) => maskOf(live)(text),
+    mask: (text) => secretMask(live)(text),
     // In a fleet each machine reports its own capacity.
     worktreeBytes: () => use.bytes(),
     host: project.fleet === null ? () => hostFacts(ours.worktrees)() : () => null,

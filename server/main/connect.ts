@@ -156,7 +156,7 @@ export async function connectRunning(root: string, device?: string): Promise<Cli
 /** Waits up to 30 s for a project's backend to exit. Returns whether it has. */
 export async function untilStopped(root: string): Promise<boolean> {
   const { LiveSettings } = await import('../project/live-settings.ts');
-  const { projectPlacesAt: placesOf } = await import('../project/project-places.ts');
+  const { projectPlaces: placesOf } = await import('../project/project-places.ts');
   const { acquireExclusive } = await import('../store/sqlite/exclusive.ts');
   const live = await LiveSettings.load(root, {}, {});
   const { lock: path } = placesOf(root, live.settings.databasePath);
@@ -225,12 +225,12 @@ async function withOwnSettings(
   const { LiveSettings } = await import('../project/live-settings.ts');
   const { shownSettings } = await import('../core/settings/settings-resolve.ts');
   const { heldViews } = await import('../project/accepted-settings.ts');
-  const { maskOf } = await import('../project/secrets.ts');
+  const { secretMask } = await import('../project/secrets.ts');
   const { maskDeep } = await import('../agents/kit/log/masking.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
   const all = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
-  const config = maskDeep(all, maskOf(live));
+  const config = maskDeep(all, secretMask(live));
   const { unaccepted: _, ...rest } = snapshot;
   const unaccepted = heldViews(live.held);
   return { ...rest, config, ...(unaccepted.length > 0 && { unaccepted }) };
@@ -238,14 +238,14 @@ async function withOwnSettings(
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {
   const { openDataProject } = await import('./data-project.ts');
-  const { dataOnlyHandlers, feedOf } = await import('./data-handlers.ts');
+  const { dataOnlyHandlers, storeFeed } = await import('./data-handlers.ts');
   const { localClient } = await import('../rpc/transport/local.ts');
   const project = await openDataProject(
     options.root,
     options.env as Environment,
     options.settingsFlags as SettingFlags,
   );
-  return localClient(dataOnlyHandlers(project), feedOf(project.store), () => {
+  return localClient(dataOnlyHandlers(project), storeFeed(project.store), () => {
     void project.close();
   });
 }

@@ -22,12 +22,12 @@ import { servedHandlers } from './served-handlers.ts';
 import type { DataProject } from './data-project.ts';
 import { webhookLooks } from '../webhooks/requests.ts';
 import { sandboxView } from '../confinement/sandbox-state.ts';
-import { maskOf } from '../project/secrets.ts';
+import { secretMask } from '../project/secrets.ts';
 import { worktreesFolder } from '../project/project-places.ts';
 import { besidesSlots } from '../upkeep/worktree-use.ts';
 import { whyBeside, whyFree } from '../core/work/worktree-room.ts';
 
-export function feedOf(store: Store): Feed {
+export function storeFeed(store: Store): Feed {
   return {
     read: (after, limit) => store.feed.read({ after, limit }),
     onAppend: (listener) => store.feed.onAppend(listener),
@@ -46,7 +46,7 @@ export function dataHandlers(
     store: project.store,
     machineId: project.machineId,
     settings: () => project.live.settings,
-    config: () => maskDeep(shownSettings(project.live.loaded), maskOf(project.live)),
+    config: () => maskDeep(shownSettings(project.live.loaded), secretMask(project.live)),
     sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),
     unaccepted: () => heldViews(project.live.held),
     log: { read: readLog, readBefore: readLogBefore, find: findInLog, onGrowth: onLogGrowth },
@@ -100,7 +100,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
   };
   return servedHandlers(
     handlers,
-    () => maskOf(project.live),
+    () => secretMask(project.live),
     () => project.live.settings.fleet.name,
   );
 }

@@ -7,7 +7,7 @@ import type { LocalRepository } from '../git/local-port.ts';
 import { openPlan } from '../project/open-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
-import { projectPlacesAt } from '../project/project-places.ts';
+import { projectPlaces } from '../project/project-places.ts';
 import { secretRules } from '../project/secrets.ts';
 import { refuseWrongDatabase } from '../project/store-sources.ts';
 import type { DataGit } from '../rpc/handlers/data-deps.ts';
@@ -34,7 +34,7 @@ export async function openDataProject(
     const { openProject } = await import('./open-project.ts');
     return await openProject(root, environment, flags);
   }
-  const places = projectPlacesAt(root, live.settings.databasePath);
+  const places = projectPlaces(root, live.settings.databasePath);
   const openLocal = (): Promise<LocalRepository> => openRepositoryOf(root, live);
   const { store, close } = await openPlan({ places, openLocal }, false);
   const openRepository = repositoryAt(root, live);
@@ -48,8 +48,8 @@ function repositoryAt(root: string, live: LiveSettings): () => Promise<GitReposi
 }
 
 async function openRepositoryOf(root: string, live: LiveSettings): Promise<LocalRepository> {
-  const { openRepositoryAt } = await import('../project/open-repository.ts');
-  return await openRepositoryAt(root, { environment: live.environment, ...secretRules(live) });
+  const { openLocalRepository } = await import('../project/open-repository.ts');
+  return await openLocalRepository(root, { environment: live.environment, ...secretRules(live) });
 }
 
 function gitOf(look: CheckoutHead, open: () => Promise<GitRepository>): DataGit {

@@ -21,7 +21,7 @@ import { droverVersion } from '../protocol/version.ts';
 import { openBackendSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import {
-  projectPlacesAt,
+  projectPlaces,
   projectFolderName,
   readAddress,
   runningAddress,
@@ -75,7 +75,7 @@ async function connectRunning(
  * True if a backend is running, or one died without cleaning up, so that its work can be resumed.
  */
 export function isAtWork(root: string): boolean {
-  return readAddress(projectPlacesAt(root, null).address) !== null;
+  return readAddress(projectPlaces(root, null).address) !== null;
 }
 
 export async function gitState(): Promise<GitState> {

@@ -21,7 +21,7 @@ import { whyNoWorktrees } from '../project/project-places.ts';
 import { refuseByPolicy } from '../project/policy-files.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { servedHandlers } from './served-handlers.ts';
-import { maskOf } from '../project/secrets.ts';
+import { secretMask } from '../project/secrets.ts';
 import { sandboxState } from '../confinement/sandbox-state.ts';
 import { specHandlers } from '../planning/spec-handlers.ts';
 import type { Project } from '../project/opened-project.ts';
@@ -96,7 +96,7 @@ export function allHandlers(
   };
   return servedHandlers(
     { ...data, ...engine, ...specHandlers(project), ...webhooks, ...retention },
-    () => maskOf(project.live),
+    () => secretMask(project.live),
     () => project.live.settings.fleet.name,
     refreshSettings,
   );

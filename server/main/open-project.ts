@@ -10,8 +10,8 @@ import { ReleasedLines } from '../project/released-lines.ts';
 import { restorePlan } from '../project/kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from '../project/live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
-import { openRepositoryAt } from '../project/open-repository.ts';
-import { projectPlacesAt } from '../project/project-places.ts';
+import { openLocalRepository } from '../project/open-repository.ts';
+import { projectPlaces } from '../project/project-places.ts';
 import { secretRules } from '../project/secrets.ts';
 import { refuseWrongDatabase } from '../project/store-sources.ts';
 import type { Report, FleetRole, Project } from '../project/opened-project.ts';
@@ -36,9 +36,9 @@ export async function openProject(
   const live = await LiveSettings.load(root, environment, flags, options.view);
   options.onSettings?.(live);
   refuseWrongDatabase(live);
-  const places = projectPlacesAt(root, live.settings.databasePath);
+  const places = projectPlaces(root, live.settings.databasePath);
   const shells = new GitShells();
-  const local = await openRepositoryAt(root, {
+  const local = await openLocalRepository(root, {
     elsewhere: shells.run,
     ...secretRules(live),
   });

@@ -11,7 +11,7 @@ import { type JobOutcome, runJob } from '../workers/client/run-job.ts';
 import type { TreeListing } from '../workers/client/upload-plan.ts';
 import { type HostedRequest, runHostedJob } from '../workers/hosted/hosted-job.ts';
 import {
-  endPathOf,
+  remoteEndPath,
   readSpec,
   type RemoteSpec,
   scratchPath,
@@ -19,7 +19,7 @@ import {
 } from '../remote/remote-spec.ts';
 import { openHostedGit } from '../remote/hosted-git.ts';
 import { openTreeReader, type TreeReader } from '../remote/tree-listing.ts';
-import { openProvisioner, platformOf } from '../remote/worker-provisioner.ts';
+import { openProvisioner, hostedWorkerAddress } from '../remote/worker-provisioner.ts';
 
 const note = (text: string): void => void process.stderr.write(`drover: ${text}\n`);
 
@@ -29,7 +29,7 @@ async function main(specPath: string): Promise<number> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => stop.abort());
   }
-  rmSync(endPathOf(spec.logPath), { force: true });
+  rmSync(remoteEndPath(spec.logPath), { force: true });
   const prompt = readFileSync(0, 'utf8');
   const outcome = await attempt(spec, prompt, stop.signal);
   writeEnd(spec.logPath, outcome.kind === 'ran' ? { kind: 'ran' } : outcome);
@@ -68,7 +68,7 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
 /** The platform creates the worker. Only a base commit and the prompt are sent. */
 async function hosted(spec: RemoteSpec, common: CommonRequest): Promise<JobOutcome> {
   const { remote, projectRoot } = spec;
-  const platform = platformOf(remote, process.env);
+  const platform = hostedWorkerAddress(remote, process.env);
   if (typeof platform === 'string') return { kind: 'failed', retryable: false, message: platform };
   if (remote.gitRemote === null) {
     const message = 'Set [remote] git_remote to the git remote that the platform clones.';

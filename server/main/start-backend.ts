@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal, toRefusalKind } from '../core/failure.ts';
 import { withoutGitCommand } from '../core/work/git-variables.ts';
-import { projectPlacesAt } from '../project/project-places.ts';
+import { projectPlaces } from '../project/project-places.ts';
 
 export interface StartOptions {
   readonly root: string;
@@ -90,7 +90,7 @@ function openLog(path: string): number {
 }
 
 function spawnBackend(options: StartOptions): StartedBackend {
-  const errors = join(projectPlacesAt(options.root, null).folder, 'backend.start.log');
+  const errors = join(projectPlaces(options.root, null).folder, 'backend.start.log');
   const log = openLog(errors);
   const child = spawn(process.execPath, [...backendNodeArgs, backendProgram(), options.root], {
     cwd: options.root,

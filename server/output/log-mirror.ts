@@ -8,7 +8,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileSize, marksPath, listSegments } from '../agents/kit/log/event-log-files.ts';
 import { tellCopyGrowth } from '../agents/kit/log/log-growth.ts';
-import { logNameOf } from '../store/feed/log-parts.ts';
+import { parseLogName } from '../store/feed/log-parts.ts';
 import type { Store } from '../store/port.ts';
 import { type StoredEnd, storedFiles } from '../store/feed/read-log-parts.ts';
 import { copyFile, type CopiedEnd, isSame } from './copy-file.ts';
@@ -80,7 +80,7 @@ export class LogMirror {
 
   async #copyLog(file: string): Promise<boolean> {
     const { store, logs } = this.#deps;
-    if (logNameOf(file) === null) return false;
+    if (parseLogName(file) === null) return false;
     const path = join(logs, file);
     // Read in one query: if a segment is stored, the head before it is complete.
     const stored = await storedFiles(store.db, file);

@@ -10,7 +10,7 @@ import {
   appendParts,
   attemptsToShip,
   dropParts,
-  logNameOf,
+  parseLogName,
   outputKeptMs,
 } from '../store/feed/log-parts.ts';
 import { inParts, type Store } from '../store/port.ts';
@@ -108,7 +108,7 @@ export class LogShipper {
 
   #take(file: string): ShippedLog | null {
     const known = this.#logs.get(file);
-    const name = known?.name ?? logNameOf(file);
+    const name = known?.name ?? parseLogName(file);
     if (name === null) return null;
     const log = known ?? new ShippedLog(name);
     this.#logs.delete(file);

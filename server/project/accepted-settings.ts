@@ -19,7 +19,7 @@ import {
 } from '../core/settings/accepted-settings.ts';
 import { replaceFile } from '../files/write-whole.ts';
 import { findCommonDir } from '../git/refs/common-dir.ts';
-import { gitHomeIn } from './project-places.ts';
+import { gitHome } from './project-places.ts';
 import type { UnacceptedView } from '../protocol/views.ts';
 import type { SettingEntry } from '../core/settings/settings-resolve.ts';
 
@@ -194,5 +194,5 @@ function writeAcceptance(root: string, acceptance: Acceptance): void {
 /** Returns null if the folder's files do not show that it is a checkout. */
 function recordPath(root: string): string | null {
   const commonDir = findCommonDir(root);
-  return commonDir === null ? null : join(gitHomeIn(commonDir).folder, 'accepted-settings.json');
+  return commonDir === null ? null : join(gitHome(commonDir).folder, 'accepted-settings.json');
 }

@@ -18,7 +18,7 @@ import {
 import { findCommonDir } from '../git/refs/common-dir.ts';
 import { makeHome } from './kept-plan.ts';
 import {
-  gitHomeIn,
+  gitHome,
   type GitHome,
   isSameFolder,
   type ProjectIdentity,
@@ -114,15 +114,15 @@ function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | nu
   }
   if (noted?.id !== row.id) {
     if (isSameFolder(row.common_dir, home.commonDir)) return { kind: 'unmarked' };
-    const isGone = readIdentity(gitHomeIn(row.common_dir))?.id !== row.id;
+    const isGone = readIdentity(gitHome(row.common_dir))?.id !== row.id;
     return { kind: 'foreign', owner: row, isGone };
   }
   if (isSameFolder(noted.common_dir, home.commonDir)) {
     const isNoted =
-      row.common_dir === home.commonDir || readIdentity(gitHomeIn(row.common_dir))?.id === row.id;
+      row.common_dir === home.commonDir || readIdentity(gitHome(row.common_dir))?.id === row.id;
     return { kind: isNoted && noted.root === places.root ? 'ours' : 'moved' };
   }
-  const original = readIdentity(gitHomeIn(noted.common_dir));
+  const original = readIdentity(gitHome(noted.common_dir));
   return original?.id === noted.id ? { kind: 'copy', original } : { kind: 'moved' };
 }
 

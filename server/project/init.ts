@@ -18,16 +18,16 @@ import type { SetupProposal } from '../core/work/gate-proposal.ts';
 import { Refusal } from '../core/failure.ts';
 import type { LocalRepository } from '../git/local-port.ts';
 import { openStore } from '../store/open.ts';
-import { openRepositoryAt } from './open-repository.ts';
+import { openLocalRepository } from './open-repository.ts';
 import { storeSources } from './store-sources.ts';
 import { checkIdentity, markIdentity, refuseTracked } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 import {
-  projectPlacesAt,
+  projectPlaces,
   projectFolderName,
   type ProjectPlaces,
-  projectRootOf,
+  projectRoot,
 } from './project-places.ts';
 import { thisPlatform } from '../platform/this-platform.ts';
 
@@ -43,13 +43,13 @@ export interface InitResult {
 
 /** Turns the repository that contains `folder` into a project. A second call changes nothing. */
 export async function initProject(folder: string, environment: Environment): Promise<InitResult> {
-  const local = await openRepositoryAt(folder, { environment });
+  const local = await openLocalRepository(folder, { environment });
   const { commonDir } = local.facts;
-  const root = projectRootOf(commonDir) ?? local.facts.root;
+  const root = projectRoot(commonDir) ?? local.facts.root;
   const live = await LiveSettings.loadValid(root, environment);
   const { fleetDatabaseUrl: fleetUrl } = live.settings;
   const shown = fleetUrl === null ? null : await shownDatabase(fleetUrl);
-  const places = projectPlacesAt(root, live.settings.databasePath);
+  const places = projectPlaces(root, live.settings.databasePath);
   await restorePlan(places);
   const already = existsSync(places.database);
   if (already) await refuseForeignPlan(places, local);

@@ -18,7 +18,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../core/failure.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
-import { type GitHome, isHome, type ProjectPlaces, projectRootOf } from './project-places.ts';
+import { type GitHome, isHome, type ProjectPlaces, projectRoot } from './project-places.ts';
 
 /** How long a backend may take to exit after its files were deleted. */
 const leaveWaitMaxMs = 30_000;
@@ -64,7 +64,7 @@ export function keepPlan(places: ProjectPlaces): void {
 export async function restorePlan(places: ProjectPlaces): Promise<void> {
   const { home } = places;
   if (home === null || isComplete(places) || !isHome(home)) return;
-  const holder = projectRootOf(home.commonDir);
+  const holder = projectRoot(home.commonDir);
   // A second name in another checkout would have a second write-ahead log.
   if (holder !== null && holder !== places.root) {
     throw new Refusal(

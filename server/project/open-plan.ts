@@ -1,6 +1,6 @@
 // Opens the plan in a project's own file, or refuses one that belongs to another repository.
 
-import { refuseMovedAway } from '../store/exchange/moved-away.ts';
+import { refuseMovedPlan } from '../store/exchange/moved-away.ts';
 import { openStore } from '../store/open.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
 import { checkIdentity, type IdentityDeps, refuseTrackedLinks } from './identity.ts';
@@ -20,7 +20,7 @@ export async function openPlan(
     durability: 'grouped',
   });
   try {
-    await refuseMovedAway(opened.store.db, { shown: places.database, kind: 'file' });
+    await refuseMovedPlan(opened.store.db, { shown: places.database, kind: 'file' });
     await checkIdentity({ places, store: opened.store, openLocal });
     return opened;
   } catch (error) {

@@ -4,7 +4,7 @@ import { Refusal } from '../core/failure.ts';
 import { openGitAdapter, type GitAdapterOptions } from '../git/repository/adapter.ts';
 import type { LocalRepository } from '../git/local-port.ts';
 
-export async function openRepositoryAt(
+export async function openLocalRepository(
   root: string,
   options: GitAdapterOptions,
 ): Promise<LocalRepository> {

@@ -27,7 +27,7 @@ export function findProject(from: string, user = process.getuid?.()): string | n
 }
 
 /** The id of this clone in a fleet. Returns null if it was never in one. */
-export function machineIdIn(folder: string): string | null {
+export function readMachineId(folder: string): string | null {
   const text = readText(join(folder, 'machine'))?.trim() ?? '';
   return /^[0-9a-f]{12}$/.test(text) ? text : null;
 }
@@ -50,13 +50,13 @@ function isOwnFolder(path: string, user: number | undefined): boolean {
 function projectOfRepository(folder: string, user: number | undefined): string | null {
   const commonDir = findCommonDir(folder);
   if (commonDir === null) return null;
-  const home = gitHomeIn(commonDir);
+  const home = gitHome(commonDir);
   if (
     !isHome(home) ||
     ![join(folder, '.git'), home.folder].every((path) => isOwnFolder(path, user))
   )
     return null;
-  return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
+  return projectRoot(commonDir) ?? checkoutBeside(commonDir) ?? folder;
 }
 
 /** Drover's files in the git folder that all worktrees share, which `git clean` does not touch. */
@@ -79,7 +79,7 @@ export interface GitHome {
   readonly lock: string;
 }
 
-export function gitHomeIn(commonDir: string): GitHome {
+export function gitHome(commonDir: string): GitHome {
   const folder = join(commonDir, 'drover');
   return {
     commonDir,
@@ -116,8 +116,8 @@ export function readIdentity(home: GitHome): ProjectIdentity | null {
  * The checkout with a repository's project, if it still exists. A bare repository with worktrees
  * has no main checkout, so each worktree would otherwise consider itself the project's folder.
  */
-export function projectRootOf(commonDir: string): string | null {
-  const root = readIdentity(gitHomeIn(commonDir))?.root ?? null;
+export function projectRoot(commonDir: string): string | null {
+  const root = readIdentity(gitHome(commonDir))?.root ?? null;
   if (root === null || findCommonDir(root) !== commonDir) return null;
   return existsSync(join(root, projectFolderName)) ? root : null;
 }
@@ -143,14 +143,14 @@ export interface ProjectPlaces {
   readonly backendLog: string;
 }
 
-export function projectPlacesAt(root: string, databasePath: string | null): ProjectPlaces {
+export function projectPlaces(root: string, databasePath: string | null): ProjectPlaces {
   const folder = join(root, projectFolderName);
   const commonDir = findCommonDir(root);
   const ownDatabase = join(folder, 'drover.db');
   return {
     root,
     folder,
-    home: commonDir === null ? null : gitHomeIn(commonDir),
+    home: commonDir === null ? null : gitHome(commonDir),
     ownDatabase,
     database: databasePath ?? ownDatabase,
     address: join(folder, 'backend.json'),
@@ -187,7 +187,7 @@ function realPathOf(path: string): string {
 
 /** The address of the backend that is running for this folder, or null. */
 export function runningAddress(root: string): BackendAddress | null {
-  const address = readAddress(projectPlacesAt(root, null).address);
+  const address = readAddress(projectPlaces(root, null).address);
   return address !== null && isAlive(address) && isFor(address, root) ? address : null;
 }
 

@@ -18,7 +18,7 @@ export function secretRules(
     secretsAllowed,
     secretsIn: async (content, path) => {
       const { secretSearch } = await import('../agents/secrets/content.ts');
-      return secretSearch(namedSecretsOf(live), secretsAllowed)(content, path);
+      return secretSearch(namedSecrets(live), secretsAllowed)(content, path);
     },
   };
 }
@@ -26,7 +26,7 @@ export function secretRules(
 /**
  * Values that must never be stored: secrets in the environment, and those that only the agent gets.
  */
-export function namedSecretsOf(live: LiveSettings): readonly KnownSecret[] {
+export function namedSecrets(live: LiveSettings): readonly KnownSecret[] {
   return [
     ...knownSecrets(live.environment),
     ...knownSecrets(live.settings.agent.env),
@@ -36,8 +36,8 @@ export function namedSecretsOf(live: LiveSettings): readonly KnownSecret[] {
   ];
 }
 
-export function secretsOf(live: LiveSettings): string[] {
-  return namedSecretsOf(live).map(({ value }) => value);
+export function listSecretValues(live: LiveSettings): string[] {
+  return namedSecrets(live).map(({ value }) => value);
 }
 
 const secretHeader = /auth|cookie|key|token|secret|password/i;
@@ -52,6 +52,6 @@ function secretsOfEndpoint({ url, secret, headers }: WebhookEndpoint): string[] 
   ];
 }
 
-export function maskOf(live: LiveSettings): Mask {
-  return createMask(secretsOf(live));
+export function secretMask(live: LiveSettings): Mask {
+  return createMask(listSecretValues(live));
 }

@@ -22,7 +22,7 @@ type Task = Pick<
 >;
 
 /** In creation order. */
-export function candidatesOf<T extends Task>(tasks: readonly T[], id: string): readonly T[] {
+export function listCandidates<T extends Task>(tasks: readonly T[], id: string): readonly T[] {
   return tasks
     .filter(({ candidate_of: of }) => of === id)
     .toSorted((a, b) => numberOf(a) - numberOf(b));

@@ -36,7 +36,7 @@ export function runAfterDecision(board: StatusSnapshot | null, id: string): Chan
  * The open and the changed tasks after a run of single tasks. Returns null for all tasks. A task
  * that was just added is not on the board yet.
  */
-export function tasksAgain(
+export function tasksToReread(
   board: StatusSnapshot | null,
   { ids }: Changed,
 ): readonly string[] | null {
@@ -77,7 +77,7 @@ export function runLikeLast(
   const last = board?.run ?? null;
   if (last === null) return null;
   const epic = last.epic_id === null ? null : (about.epic ?? last.epic_id);
-  const tasks = tasksAgain(board, about);
+  const tasks = tasksToReread(board, about);
   const scope = tasks !== null ? { tasks } : epic === null ? {} : { epic };
   return { ...scope, land: last.land, target: last.target_branch, workers: last.workers };
 }
@@ -101,7 +101,7 @@ function needsRun({ tasks, epics }: StatusSnapshot, task: TaskView): boolean {
 }
 
 function startsOthers(board: StatusSnapshot, about: Changed): boolean {
-  const again = tasksAgain(board, about)?.filter((id) => !about.ids.includes(id)) ?? [];
+  const again = tasksToReread(board, about)?.filter((id) => !about.ids.includes(id)) ?? [];
   const isOfAll = board.run?.epic_id === null;
   return board.tasks.some(({ id, epic_id: epic, parent_id: parent, status }) => {
     if (status !== 'ready' || parent !== null || about.ids.includes(id)) return false;

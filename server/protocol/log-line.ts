@@ -38,7 +38,7 @@ function isKnown(line: LogLineView): line is LoggedEvent {
  * Log lines contain Unix milliseconds; older ones contain seconds, which are recognized by their
  * size.
  */
-export function atMsOf({ at }: Pick<LogLineView, 'at'>): number {
+export function logLineTimeMs({ at }: Pick<LogLineView, 'at'>): number {
   if (!Number.isFinite(at)) return 0;
   return at > 1e11 ? at : at * 1000;
 }

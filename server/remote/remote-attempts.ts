@@ -12,10 +12,10 @@ import { reconcileLeases } from '../workers/client/destroy.ts';
 import type { Lease } from '../workers/client/leases.ts';
 import type { Provisioner } from '../workers/provisioners/port.ts';
 import {
-  endPathOf,
+  remoteEndPath,
   readEnd,
   type RemoteSpec,
-  specPathOf,
+  remoteSpecPath,
   type WorkerSettings,
 } from './remote-spec.ts';
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
@@ -73,7 +73,7 @@ export class RemoteAttempts {
         const { tools: _tools, confinedHome: _home, ...rest } = request;
         const confine = (start: ProgramStart): Promise<Result<ProgramStart>> =>
           Promise.resolve(this.#remotely(driver.kind, request, start));
-        rmSync(endPathOf(request.logPath), { force: true });
+        rmSync(remoteEndPath(request.logPath), { force: true });
         const remote = { ...rest, confine, endGraceMs };
         return await this.#ended(request, await driver.run(remote, host, signal));
       },
@@ -209,7 +209,7 @@ export class RemoteAttempts {
       brings: { ...start.brings },
       remote: settings,
     };
-    const path = specPathOf(request.logPath);
+    const path = remoteSpecPath(request.logPath);
     writeWhole(path, JSON.stringify(spec));
     return ok({
       program: process.execPath,
@@ -254,8 +254,8 @@ export class RemoteAttempts {
     await this.reconcile();
     const end = readEnd(request.logPath);
     if (outcome.kind === 'stopped') return outcome;
-    rmSync(specPathOf(request.logPath), { force: true });
-    rmSync(endPathOf(request.logPath), { force: true });
+    rmSync(remoteSpecPath(request.logPath), { force: true });
+    rmSync(remoteEndPath(request.logPath), { force: true });
     if (end === null && outcome.kind === 'failed' && outcome.failure.kind === 'agent_failed') {
       const message = 'The process that follows the remote worker was killed before it finished.';
       return { kind: 'failed', failure: failure('worker_failed', message) };

@@ -61,8 +61,8 @@ const endSchema = z.discriminatedUnion('kind', [
 
 export type RemoteEnd = z.infer<typeof endSchema>;
 
-export const specPathOf = (logPath: string): string => `${logPath}.remote.json`;
-export const endPathOf = (logPath: string): string => `${logPath}.remote-end.json`;
+export const remoteSpecPath = (logPath: string): string => `${logPath}.remote.json`;
+export const remoteEndPath = (logPath: string): string => `${logPath}.remote-end.json`;
 export const scratchPath = (logPath: string): string => `${logPath}.remote`;
 
 export function readSpec(path: string): RemoteSpec {
@@ -70,13 +70,13 @@ export function readSpec(path: string): RemoteSpec {
 }
 
 export function writeEnd(logPath: string, end: RemoteEnd): void {
-  writeWhole(endPathOf(logPath), JSON.stringify(end));
+  writeWhole(remoteEndPath(logPath), JSON.stringify(end));
 }
 
 /** Returns null if the follower was killed before it could report. */
 export function readEnd(logPath: string): RemoteEnd | null {
   try {
-    const parsed = endSchema.safeParse(JSON.parse(readFileSync(endPathOf(logPath), 'utf8')));
+    const parsed = endSchema.safeParse(JSON.parse(readFileSync(remoteEndPath(logPath), 'utf8')));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

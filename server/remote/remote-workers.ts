@@ -16,7 +16,7 @@ import { waitForHealth } from '../workers/client/worker-calls.ts';
 import type { HostKeys, InstanceRef, Provisioner } from '../workers/provisioners/port.ts';
 import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { LiveSettings } from '../project/live-settings.ts';
-import { machineIdIn, projectPlacesAt } from '../project/project-places.ts';
+import { readMachineId, projectPlaces } from '../project/project-places.ts';
 import { withoutMark } from '../project/project-mark.ts';
 import { isFollowed, leaseOwner, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';
@@ -39,7 +39,7 @@ export interface RemoteRequest {
 async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
   const live = await LiveSettings.load(root, env, {});
   live.refuseUnaccepted('remote.');
-  const parts = { live, places: projectPlacesAt(root, null), machineId: '' };
+  const parts = { live, places: projectPlaces(root, null), machineId: '' };
   return new RemoteAttempts(parts, () => undefined);
 }
 
@@ -69,8 +69,8 @@ async function found({ root }: RemoteRequest, remote: RemoteAttempts): Promise<F
   if (settings === null) return { list: { provisioner, workers, problems }, unleased };
   const known = new Set(workers.map(({ name }) => name));
   // A fleet's backend creates workers as its machine, whether or not it is running now.
-  const places = projectPlacesAt(root, null);
-  const machineId = machineIdIn(places.folder) ?? '';
+  const places = projectPlaces(root, null);
+  const machineId = readMachineId(places.folder) ?? '';
   const owners = [
     remote.owner,
     leaseOwner({ places, machineId }),

@@ -86,7 +86,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         memoryBytes: settings.memoryBytes,
       });
     case 'hosted':
-      return createHostedProvisioner({ platform: platformOf(settings, environment) });
+      return createHostedProvisioner({ platform: hostedWorkerAddress(settings, environment) });
     case 'hook':
       return createHookProvisioner({
         script: hookPath(settings.hook, projectRoot),
@@ -98,7 +98,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
 }
 
 /** The platform's URL for hosted jobs, or a sentence that names the missing setting. */
-export function platformOf(
+export function hostedWorkerAddress(
   settings: Pick<WorkerSettings, 'url' | 'tokenVariable'>,
   environment: NodeJS.ProcessEnv,
 ): WorkerAddress | string {

@@ -87,7 +87,7 @@ export {
 export { startableTasks, type Startable } from './work/startable.ts';
 export {
   candidateFacts,
-  candidateOf,
+  readCandidateTask,
   candidateNumbers,
   candidatesOf,
   isSpentCandidate,
@@ -141,7 +141,7 @@ export {
   isLandedTip,
   keepGateVerdict,
   lastGateDurationMs,
-  pastGatesOf,
+  readPastGates,
   readBaseGate,
   tasksWithGate,
   waiveRedBase,
@@ -163,8 +163,8 @@ export {
   endLanding,
   forgetLanding,
   hasMoreLandings,
-  landingOf,
-  noteLandedAgain,
+  readLanding,
+  recordNewLandedCommit,
   openLandings,
   queueLanding,
   takeLandings,
@@ -214,7 +214,7 @@ export {
   type UnusableThere,
 } from './work/accounts.ts';
 export {
-  attemptsLeftOn,
+  interruptedElsewhere,
   type EndedAttempt,
   endedAttempts,
   forgetBranches,
@@ -255,13 +255,13 @@ export {
   recordUsage,
 } from './work/owned-work.ts';
 export {
-  blockersOf,
+  readBlockers,
   committedSince,
   completedInEpic,
-  neighborsOf,
+  readNeighbors,
   othersInProgress,
   sameTitle,
-  subTasksOf,
+  readSubTasks,
 } from './plan/related-tasks.ts';
 export {
   activeRunsIn,
@@ -297,7 +297,7 @@ export {
   readEarlierAnswers,
   busyAgents,
   pacedAccounts,
-  paceOf,
+  readPace,
   setPace,
   spentByPart,
   spentByScope,
@@ -348,11 +348,11 @@ export {
   markSentBack,
   newestReview,
   overruleFinding,
-  reviewOf,
+  readTreeReview,
   type StoredReview,
 } from './reviews/reviews.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
-export { dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
+export { readDependents, reopenEpic, readRootTasks } from './work/undo-rows.ts';
 export {
   beginSubTask,
   taskAndSubTaskIds,

@@ -9,8 +9,8 @@ import {
   parseOtlpEndpoint,
   formatTraceparent,
 } from '../core/settings/telemetry-settings.ts';
-import { agentSpanIdOf, traceIdOf } from '../core/history/span-ids.ts';
-import { hexOf } from '../store/rows/hex-of.ts';
+import { agentSpanIdForAttempt, traceIdForRun } from '../core/history/span-ids.ts';
+import { hashHex } from '../store/rows/hex-of.ts';
 import type { LiveSettings } from '../project/live-settings.ts';
 import type { TraceExporter } from './exporter.ts';
 import type { Project, Report } from '../project/opened-project.ts';
@@ -95,8 +95,8 @@ export function telemetryVariables(
   const { enabled, endpoint: text, agents, sampling } = live.settings.otel;
   if (!enabled || of === null) return {};
   const { runId, taskId, attempt } = of;
-  const spanId = agentSpanIdOf(hexOf, runId, taskId, attempt);
-  const traceId = traceIdOf(hexOf, runId);
+  const spanId = agentSpanIdForAttempt(hashHex, runId, taskId, attempt);
+  const traceId = traceIdForRun(hashHex, runId);
   const sampled = isSampled(traceId, sampling, readDeployment(live.environment));
   const endpoint = agents && sampled ? parseOtlpEndpoint(text) : null;
   const headers = live.environment['OTEL_EXPORTER_OTLP_HEADERS'];

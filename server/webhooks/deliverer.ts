@@ -30,7 +30,7 @@ import {
   endTry,
   type NewDelivery,
   nextDeliveryMs,
-  readEventsOf,
+  readEventsByType,
   readWebhookCursors,
   releaseDeliveries,
   setEndpointGone,
@@ -174,7 +174,7 @@ export class WebhookDeliverer {
     let after = Math.max(stored, this.#seen.get(endpoint.name) ?? 0);
     for (;;) {
       const upTo = await store.feed.lastSeq();
-      const events = await readEventsOf(store.db, webhookFeedTypes, after, eventsPerPage);
+      const events = await readEventsByType(store.db, webhookFeedTypes, after, eventsPerPage);
       const last = events.at(-1);
       // A full page ends at its last event. After a short page, no events of these types follow up
       // to `upTo`.
@@ -314,7 +314,7 @@ function deliveryOf(
   const name = parseWebhookEvent(event.type);
   if (name === null || event.at_ms < nowMs - eventAgeMaxMs) return [];
   if (endpoint.events.length > 0 && !endpoint.events.includes(name)) return [];
-  const id = deliveryIdOf(endpoint.name, event.id, event.at_ms);
+  const id = makeDeliveryId(endpoint.name, event.id, event.at_ms);
   const { pageUrl = null } = settings();
   const message: WebhookMessage = {
     name,
@@ -328,7 +328,7 @@ function deliveryOf(
 }
 
 /** `<unix nanoseconds>-<8 letters or digits>`, always the same for the same event. */
-export function deliveryIdOf(endpoint: string, eventId: string, atMs: number): string {
+export function makeDeliveryId(endpoint: string, eventId: string, atMs: number): string {
   const digest = createHash('sha256').update(`${endpoint}/${eventId}`).digest('hex');
   const word = BigInt(`0x${digest.slice(0, 16)}`)
     .toString(36)

@@ -122,10 +122,10 @@ async function testOne(
   deliverer: WebhookDeliverer,
   endpoint: WebhookEndpoint,
 ): Promise<WebhookTestResult> {
-  const { deliveryBody: bodyOf, deliveryIdOf } = await import('./deliverer.ts');
+  const { deliveryBody: bodyOf, makeDeliveryId } = await import('./deliverer.ts');
   const { outcomeWords } = await import('../core/webhooks/webhook-schedule.ts');
   const atMs = store.sources.clock.now();
-  const id = deliveryIdOf(endpoint.name, store.sources.uuid(), atMs);
+  const id = makeDeliveryId(endpoint.name, store.sources.uuid(), atMs);
   const body = bodyOf(endpoint, {
     name: 'test',
     endpoint: endpoint.name,
@@ -147,10 +147,10 @@ async function retry(
   { store }: WebhookProject,
   ids: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const { sendAgain } = await import('../store/webhooks/webhooks.ts');
+  const { retryDeliveries } = await import('../store/webhooks/webhooks.ts');
   const nowMs = store.sources.clock.now();
   return store.transaction(async (tx) => {
-    const retried = await sendAgain(tx, ids, nowMs);
+    const retried = await retryDeliveries(tx, ids, nowMs);
     const missing = (ids ?? []).find((id) => !retried.includes(id));
     if (missing !== undefined) {
       throw new Refusal(

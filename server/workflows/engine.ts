@@ -15,7 +15,7 @@ import { nextAppend } from './kit/next-append.ts';
 import { type Engine, type EngineDeps, Switchboard, type Uses } from './kit/engine-ports.ts';
 import { resolveRunSettings } from './kit/run-settings.ts';
 import { type EngineOfRun, engineOfRun } from './kit/engine-of-run.ts';
-import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
+import { agentQueueName, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
 import { landWorkflow, limitLandQueue, lineOfQueue } from './attempt/submission.ts';
 import type { DurableRun, QueueLimits } from '../durable/port.ts';
@@ -69,7 +69,7 @@ export function createEngine(deps: EngineDeps): Engine {
   register<{ runId: string }, unknown>(engine, runWorkflow, async (fenced, run, input) => {
     return runEpic(await engineFor(fenced, input.runId), run, input);
   });
-  deps.durable.queue(agentQueueOf(deps.machineId), { perProcess: agentsMax });
+  deps.durable.queue(agentQueueName(deps.machineId), { perProcess: agentsMax });
   if (deps.machineId === '') deps.durable.queue(runQueue, {});
   return engine;
 }

@@ -19,7 +19,7 @@ import {
 import type { Engine } from '../../server/workflows/kit/engine-ports.ts';
 import { followLine, tendLine } from '../../server/workflows/line/follow.ts';
 import { findCommitOnLine } from '../../server/workflows/line/landed.ts';
-import { landingHead, syncLine } from '../../server/workflows/line/line.ts';
+import { mergeTargetForLanding, syncLine } from '../../server/workflows/line/line.ts';
 import { moveLine } from '../../server/workflows/line/move.ts';
 import { ownBase, ownBaseOfLine, removedInWork } from '../../server/workflows/line/range.ts';
 import { checkWrongStates } from '../../server/workflows/line/wrong-states.ts';
@@ -78,7 +78,7 @@ suite('git: a commit that a person removed', () => {
     files: Readonly<Record<string, string>>,
     isRecorded = true,
   ): Promise<string> {
-    const found = await landingHead(engine, 'main');
+    const found = await mergeTargetForLanding(engine, 'main');
     if (!found.ok) assert.fail(found.error.message);
     const { tip: old, head, includes } = found.value;
     const next = await landedOn(fixture, repository, head, files, attemptTrailers(id, 1));
@@ -107,7 +107,7 @@ suite('git: a commit that a person removed', () => {
     assert.equal(pending, 1);
     assert.match(reason, /^main was rewritten/);
     assert.equal(shaOf('main'), before);
-    const head = await landingHead(engine, 'main');
+    const head = await mergeTargetForLanding(engine, 'main');
     assert.ok(head.ok);
     assert.equal(filesOf(head.value.head), 'README.md\nsrc/a.txt\nsrc/b.txt\nt1.txt');
   });

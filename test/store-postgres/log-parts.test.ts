@@ -6,7 +6,7 @@ import pg from 'pg';
 import {
   appendParts,
   dropParts,
-  logNameOf,
+  parseLogName,
   outputChannel,
   type PartChain,
   type PartPlace,
@@ -29,7 +29,7 @@ suite('postgres: chunks of logs', function () {
 
   /** Parts of ten bytes. */
   function chain(id: string, start: number, after: number | null, count = 1): PartChain {
-    const log = logNameOf(`${id}/1.ndjson`);
+    const log = parseLogName(`${id}/1.ndjson`);
     assert.ok(log !== null);
     const parts = Array.from({ length: count }, (_, index) => ({
       start: start + index * 10,
@@ -124,7 +124,7 @@ suite('postgres: chunks of logs', function () {
 
   test("the files of a log are listed in order, and other logs' files are not", async () => {
     await onStore(async (store) => {
-      const log = logNameOf('T/1.ndjson');
+      const log = parseLogName('T/1.ndjson');
       assert.ok(log !== null);
       const names = ['', '.prompt', `.${'0'.repeat(15)}2`, `.${'0'.repeat(14)}10`, '.0', '.00x'];
       const [part] = chain('T', 0, null).parts;
@@ -153,7 +153,7 @@ suite('postgres: chunks of logs', function () {
   ];
   for (const [name, isLog] of names) {
     test(`${JSON.stringify(name)} is ${isLog ? 'a log' : 'not a log'} of an attempt`, () => {
-      assert.equal(logNameOf(name) !== null, isLog);
+      assert.equal(parseLogName(name) !== null, isLog);
     });
   }
 });

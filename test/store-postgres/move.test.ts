@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { failAttempt } from '../../server/store/work/attempt-end.ts';
 import { claimTask } from '../../server/store/work/claims.ts';
-import { markMovedAway, readMovedTo } from '../../server/store/exchange/moved-away.ts';
+import { markPlanMoved, readMovedTo } from '../../server/store/exchange/moved-away.ts';
 import { moveStore } from '../../server/store/exchange/move-project.ts';
 import { movedTables } from '../../server/store/exchange/move-tables.ts';
 import { openStore } from '../../server/store/open.ts';
@@ -323,12 +323,12 @@ suite('moving a project', function () {
     const first = await openStore(':memory:', sources);
     await fill(first.store, 20);
     await withStore(await databases.createWithTables(), async ({ store: moved }) => {
-      await moveStore(first.store.db, moved.db, (tx) => markMovedAway(tx, sources, 'a fleet'));
+      await moveStore(first.store.db, moved.db, (tx) => markPlanMoved(tx, sources, 'a fleet'));
       assert.equal(await readMovedTo(first.store.db), 'a fleet');
       assert.equal(await readMovedTo(moved.db), null);
       await moved.transaction((tx) => addTask(tx, moved.sources, { title: 'Added there' }));
       const after = await contentOf(moved.db);
-      await moveStore(moved.db, first.store.db, (tx) => markMovedAway(tx, sources, 'a file'));
+      await moveStore(moved.db, first.store.db, (tx) => markPlanMoved(tx, sources, 'a file'));
       assert.equal(await contentOf(first.store.db), after);
       assert.equal(await readMovedTo(first.store.db), null);
       assert.equal(await readMovedTo(moved.db), 'a file');

@@ -1,6 +1,6 @@
 // The Kanban columns: which tasks each contains, and the facts on a task's card.
 
-import { candidatesOf, candidateWords, taskAbove } from '../../server/protocol/candidates.ts';
+import { listCandidates, candidateWords, taskAbove } from '../../server/protocol/candidates.ts';
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
 import type { ForecastView } from '../../server/protocol/task-fields.ts';
 import type { TaskStatus } from '../../server/core/plan/state.ts';
@@ -83,7 +83,7 @@ export function groupByColumn(board: StatusSnapshot, epic: string | null): Colum
       isAsking,
       epic: task.epic_id === null ? null : (epics.get(task.epic_id) ?? null),
       parts: parts.get(task.id) ?? { done: 0, total: 0 },
-      candidates: tried.has(task.id) ? candidatesOf(board.tasks, task.id) : [],
+      candidates: tried.has(task.id) ? listCandidates(board.tasks, task.id) : [],
       waitsFor: task.waits_for.map((id) => titles.get(id) ?? id),
       conflictsWith: foreseenConflicts(task).map((foreseen) => ({
         ...foreseen,

@@ -23,7 +23,7 @@ import {
   panBy,
   reveal,
   wholeSize,
-  zoomAt,
+  zoomAround,
   type Size,
   type Viewport,
 } from './viewport.ts';
@@ -100,7 +100,7 @@ export class GraphState {
   }
 
   zoom(factor: number, at: Point = { x: this.screen.width / 2, y: this.screen.height / 2 }): void {
-    this.view = bounded(zoomAt(this.view, factor, at), this.layout, this.screen);
+    this.view = bounded(zoomAround(this.view, factor, at), this.layout, this.screen);
   }
 
   pan(dx: number, dy: number): void {

@@ -20,7 +20,7 @@ const paddingPx = 24;
 
 export const wholeSize: Viewport = { scale: 1, x: 0, y: 0 };
 
-export function zoomAt(view: Viewport, factor: number, at: Point): Viewport {
+export function zoomAround(view: Viewport, factor: number, at: Point): Viewport {
   const scale = clamp(view.scale * factor, scaleMin, scaleMax);
   const ratio = scale / view.scale;
   return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };

@@ -1,6 +1,6 @@
 // Everything that waits for a person as inbox items, with the possible actions of each. Pure.
 
-import { candidatesOf, candidateWords, landWords } from '../../server/protocol/candidates.ts';
+import { listCandidates, candidateWords, landWords } from '../../server/protocol/candidates.ts';
 import { statusWords } from '../shared/status-words.ts';
 import { hasIgnoredResults } from '../../server/core/plan/task.ts';
 import { describeWrongState, type WrongState } from '../../server/core/work/wrong-state.ts';
@@ -124,7 +124,7 @@ function choiceOf(
   task: TaskView | null,
   board: StatusSnapshot,
 ): Pick<InboxItem, 'text' | 'actions'> | null {
-  const candidates = candidatesOf(board.tasks, id);
+  const candidates = listCandidates(board.tasks, id);
   const chosen = candidates.filter((each) => choices.includes(each.id));
   if (chosen.length === 0) return null;
   const lines = candidates.map((each) => candidateWords(each, task, statusWords(each)) ?? '');

@@ -14,7 +14,7 @@ import { openMenu } from './menu.ts';
 import { OpenProject, type ProjectNews } from './open-project.ts';
 import { PanelFrame, type PanelPlace } from './panel-frame.ts';
 import { PageNotices } from './notices.ts';
-import { addressOf, panelPlace, type Place, parsePlace, placeKey, parseProject } from './places.ts';
+import { placeUrl, panelPlace, type Place, parsePlace, placeKey, parseProject } from './places.ts';
 import { PageSocket, type SocketState } from './socket.ts';
 
 const framesMax = 8;
@@ -233,7 +233,7 @@ export class DroverDesk extends LitElement {
   }
 
   #addressOf(place: Place): string {
-    return addressOf(place, this.#projects.size > 1 ? this.projectId : null);
+    return placeUrl(place, this.#projects.size > 1 ? this.projectId : null);
   }
 
   /** On a wide page, the tree and the inbox are always visible, so the main view stays. */

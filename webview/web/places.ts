@@ -31,7 +31,7 @@ export function placeKey(place: Place): string {
 }
 
 /** `#/stream/parser/2`, and with a project `#/~0123456789ab/stream/parser/2`. */
-export function addressOf(place: Place, project: string | null): string {
+export function placeUrl(place: Place, project: string | null): string {
   return `#/${project === null ? '' : `~${project}/`}${placeKey(place)}`;
 }
 

@@ -49,11 +49,11 @@ function looksRandom(value: string): boolean {
   if (digits < 2 || letters < 4) return false;
   // Paths, calls and members of objects are code.
   if (/^(?:https?:|\.{0,2}\/|[\w$]+(?:\.[\w$]+)+$)/.test(value)) return false;
-  return entropyOf(value) >= (/^[\da-f]+$/i.test(value) ? hexEntropyMin : entropyMin);
+  return textEntropy(value) >= (/^[\da-f]+$/i.test(value) ? hexEntropyMin : entropyMin);
 }
 
 /** Shannon entropy in bits per character. */
-export function entropyOf(text: string): number {
+export function textEntropy(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
   let bits = 0;

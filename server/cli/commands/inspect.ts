@@ -1,6 +1,6 @@
 // The commands why, events, log and diff, which only print.
 
-import { candidatesOf, candidateWords } from '../../protocol/candidates.ts';
+import { listCandidates, candidateWords } from '../../protocol/candidates.ts';
 import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';
 import { isAboutTask } from '../../protocol/event-tasks.ts';
 import type { CommandContext } from '../context.ts';
@@ -24,7 +24,7 @@ export async function show(context: CommandContext, id: string): Promise<number>
 async function shownCandidates(client: Client, task: TaskView): Promise<readonly string[]> {
   if (task.candidate_of !== null) return [];
   const { tasks } = await client.call('status', {});
-  return candidatesOf(tasks, task.id).map((each) => {
+  return listCandidates(tasks, task.id).map((each) => {
     const words = candidateWords(each, task, each.status.replace('_', ' ')) ?? '';
     return `  ${each.id}: ${plainLine(words)}`;
   });

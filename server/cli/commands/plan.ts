@@ -13,7 +13,7 @@ import type { Client, EpicView, Params, TaskView } from '../../protocol/api.ts';
 import type { TaskFields } from '../../protocol/task-fields.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { FlagsOf } from '../flags-of.ts';
+import type { FlagValues } from '../flags-of.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { tellNextRun } from './next-run.ts';
 import { inputRefusal, readInputFile, textOfBytes } from '../read-input.ts';
@@ -23,7 +23,7 @@ const descriptionBytesMax = 1024 * 1024;
 
 type TextFields = 'description' | 'parent' | 'priority' | 'blocked_by' | 'type' | 'accept';
 
-export interface TaskOptions extends TaskRuleOptions, FlagsOf<Pick<TaskFields, TextFields>> {
+export interface TaskOptions extends TaskRuleOptions, FlagValues<Pick<TaskFields, TextFields>> {
   readonly descriptionFile?: string;
   /** Image files to show at the end of the description. */
   readonly attach?: readonly string[];
@@ -32,10 +32,10 @@ export interface TaskOptions extends TaskRuleOptions, FlagsOf<Pick<TaskFields, T
   readonly testCommand?: string;
 }
 
-export type EpicOptions = FlagsOf<Omit<Params<'epic.edit'>, 'id'>>;
+export type EpicOptions = FlagValues<Omit<Params<'epic.edit'>, 'id'>>;
 
 export interface AddOptions
-  extends TaskOptions, FlagsOf<Pick<Params<'task.add'>, 'epic' | 'template' | 'set'>> {}
+  extends TaskOptions, FlagValues<Pick<Params<'task.add'>, 'epic' | 'template' | 'set'>> {}
 
 export interface EditOptions extends TaskOptions {
   readonly title?: string;

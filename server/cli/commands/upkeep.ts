@@ -45,7 +45,7 @@ export async function worktreePrune(
   context.answer(
     worktrees,
     lines.length === 0
-      ? 'Nothing to prune.'
+      ? 'Nothing to pruneProject.'
       : [...lines, `${verb} ${formatBytes(bytes)}.`].join('\n'),
   );
   return exitCodes.done;
@@ -62,7 +62,7 @@ function worktreeLine(worktree: WorktreeView): string {
   return plainLine(`${task_id ?? '(free)'}  ${path}  (${facts.join(', ')})`);
 }
 
-export async function prune(
+export async function pruneProject(
   context: CommandContext,
   options: { readonly dryRun?: boolean },
 ): Promise<number> {

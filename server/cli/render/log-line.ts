@@ -2,7 +2,7 @@
 
 import { formatCount } from '../../core/format.ts';
 import type { LoggedEvent, Usage } from '../../protocol/agent-events.ts';
-import { atMsOf, eventOfLine, type LogLineView } from '../../protocol/log-line.ts';
+import { logLineTimeMs, eventOfLine, type LogLineView } from '../../protocol/log-line.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { clockText } from './figures.ts';
 
@@ -10,7 +10,7 @@ const resultLinesMax = 12;
 
 export function logLine(line: LogLineView): string {
   const body = bodyOf(eventOfLine(line)).replaceAll('\n', '\n          ');
-  return `${clockText(atMsOf(line))}  ${body}`.trimEnd();
+  return `${clockText(logLineTimeMs(line))}  ${body}`.trimEnd();
 }
 
 function bodyOf(event: LoggedEvent): string {

@@ -10,7 +10,7 @@ import {
   textOrNull,
   toKnownWord,
 } from './session-values.ts';
-import { bestOfMax, type ChooseRule, chooseRules, isBestOf } from '../plan/best-of.ts';
+import { bestOfMax, type ChooseRule, chooseRules, isBestOfMany } from '../plan/best-of.ts';
 import { agentKinds, type TestMode, testModes, type TestScope, testScopes } from '../plan/task.ts';
 import { stepText } from '../format.ts';
 import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
@@ -141,13 +141,13 @@ const taskRuleTable = {
     given: givenCount(bestOfMax, 'The number of candidates'),
     read: ({ valueOf, faults }) => {
       const value = valueOf('best_of');
-      if (value === null || (typeof value === 'number' && isBestOf(value))) return value;
+      if (value === null || (typeof value === 'number' && isBestOfMany(value))) return value;
       faults.push(`\`best_of\` is not a whole number from 1 to ${bestOfMax}`);
       return null;
     },
     ofColumn: numberOrNull,
     ofCandidate: 1,
-    session: { read: (value) => (typeof value === 'number' && isBestOf(value) ? value : null) },
+    session: { read: (value) => (typeof value === 'number' && isBestOfMany(value) ? value : null) },
   },
   choose: {
     keys: ['choose'],

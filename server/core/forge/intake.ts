@@ -34,7 +34,7 @@ export interface Claimant {
  * `isPlanned`: the plan already has the issue, so a later claim by another project must be
  * withdrawn instead.
  */
-export function claimOn(
+export function decideIssueClaim(
   { labels, assignees }: Pick<Issue, 'labels' | 'assignees'>,
   { label, login }: Claimant,
   isPlanned: boolean,

@@ -11,7 +11,7 @@ export type IssueQuery =
   /** In the forge's search syntax. */
   | { readonly kind: 'search'; readonly words: string };
 
-export function issueQueryOf(words: readonly string[]): IssueQuery {
+export function parseIssueQuery(words: readonly string[]): IssueQuery {
   const numbers = words.map((word) => numberOf(word));
   if (numbers.every((number) => number !== null)) return { kind: 'numbers', numbers };
   const text = words.join(' ').trim();
@@ -28,7 +28,7 @@ function numberOf(word: string): number | null {
 }
 
 /** The epic for issues without a parent. Returns null if they belong to no epic. */
-export function gatheringOf(query: IssueQuery): Gathering | null {
+export function chooseGathering(query: IssueQuery): Gathering | null {
   switch (query.kind) {
     case 'numbers':
     case 'search':

@@ -1,7 +1,7 @@
 // Writes the task that an agent gets for a fact on the forge, and the reply on the forge. Text by
 // others is fenced and attributed to them.
 
-import { authorOf, fenced, readable } from './issue-texts.ts';
+import { issueAuthor, fenced, readable } from './issue-texts.ts';
 import type { Annotation, Cause, Check, PullCore, ReviewThread } from './pull-facts.ts';
 
 const textMax = 16 * 1024;
@@ -56,7 +56,7 @@ function annotationLine({ path, line, text }: Annotation): string {
 
 function threadText(name: string, { path, line, comments }: ReviewThread): FixText {
   const place = path === null ? '' : ` on ${readable(path)}${line === null ? '' : `:${line}`}`;
-  const said = comments.map(({ author, body }) => `${authorOf({ author })}: ${readable(body)}`);
+  const said = comments.map(({ author, body }) => `${issueAuthor({ author })}: ${readable(body)}`);
   return {
     title: titleOf(`${name}: review${place}`),
     description: [

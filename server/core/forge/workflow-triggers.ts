@@ -9,7 +9,7 @@ export interface WorkflowFile {
 }
 
 /** Reads the `on` key of a workflow's YAML in all of its forms. */
-export function workflowOf(path: string, yaml: string): WorkflowFile {
+export function parseWorkflow(path: string, yaml: string): WorkflowFile {
   const lines = yaml.split(/\r?\n/u).map((line) => line.replace(/(?:^|\s)#.*$/u, ''));
   const from = lines.findIndex((line) => /^(?:on|'on'|"on"|true)\s*:/u.test(line));
   const rest = from === -1 ? [] : lines.slice(from + 1);

@@ -227,7 +227,7 @@ function addBoard(registry: Registry, board: MetricsBoard): void {
 }
 
 /** Returns how much these stories contribute to the counters, by series. */
-export function countedOf(
+export function storyCounters(
   stories: Pick<Stories, 'tasks' | 'gates'>,
   waits: Readonly<Record<string, number>>,
 ): ReadonlyMap<string, number> {

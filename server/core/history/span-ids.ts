@@ -2,21 +2,26 @@
 // created.
 
 /** Derives this many hexadecimal digits from the text. */
-export type HexOf = (text: string, digits: number) => string;
+export type HashHex = (text: string, digits: number) => string;
 
-export function traceIdOf(hex: HexOf, runId: string): string {
+export function traceIdForRun(hex: HashHex, runId: string): string {
   return hex(`trace/${runId}`, 32);
 }
 
-export function runSpanIdOf(hex: HexOf, runId: string): string {
+export function spanIdForRun(hex: HashHex, runId: string): string {
   return hex(`run/${runId}`, 16);
 }
 
-export function taskSpanIdOf(hex: HexOf, runId: string, taskId: string): string {
+export function spanIdForTask(hex: HashHex, runId: string, taskId: string): string {
   return hex(`task/${runId}/${taskId}`, 16);
 }
 
 /** The span of an attempt's agent, which `TRACEPARENT` passes to the agent. */
-export function agentSpanIdOf(hex: HexOf, runId: string, taskId: string, attempt: number): string {
+export function agentSpanIdForAttempt(
+  hex: HashHex,
+  runId: string,
+  taskId: string,
+  attempt: number,
+): string {
   return hex(`agent/${runId}/${taskId}/${attempt}`, 16);
 }

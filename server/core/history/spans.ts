@@ -2,7 +2,7 @@
 // created only when it can no longer change, so live export and later export send the same span.
 // Only a resumed run ends more than once.
 
-import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
+import { type HashHex, spanIdForRun, spanIdForTask, traceIdForRun } from './span-ids.ts';
 import type { GateStory, Stories } from './stories.ts';
 import { taskSpans } from './task-spans.ts';
 import type { TaskStory } from './task-story.ts';
@@ -24,7 +24,7 @@ export function buildSpans(
   stories: Stories,
   scope: SpanScope,
   usage: readonly SpanUsage[],
-  hex: HexOf,
+  hex: HashHex,
 ): readonly TraceSpan[] {
   const used = new Map(usage.map((one) => [`${one.task_id}/${one.number}`, one]));
   const tasks = tasksByRun(stories, scope);
@@ -32,7 +32,7 @@ export function buildSpans(
     const run = stories.runs.get(id);
     if (run === undefined) return [];
     const windows = buildWindows([run], stories.lastMs);
-    const source = { run, windows, traceId: traceIdOf(hex, id), rootId: runSpanIdOf(hex, id) };
+    const source = { run, windows, traceId: traceIdForRun(hex, id), rootId: spanIdForRun(hex, id) };
     return runSpans(stories, scope, tasks.get(id) ?? [], { ...source, used, hex });
   });
   return spans.toSorted((a, b) => a.startMs - b.startMs);
@@ -131,6 +131,6 @@ function gateSpan(
       ...(gate.exitCode !== null && { 'drover.gate.exit_code': gate.exitCode }),
     },
     error: gate.isGreen ? null : 'The gate failed.',
-    links: gate.taskIds.filter((id) => ids.has(id)).map((id) => taskSpanIdOf(hex, run.id, id)),
+    links: gate.taskIds.filter((id) => ids.has(id)).map((id) => spanIdForTask(hex, run.id, id)),
   };
 }

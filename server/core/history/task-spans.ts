@@ -1,7 +1,7 @@
 // Builds the spans of one task in one run: the task, its waits and its agents. Pure.
 
 import { waitKinds } from './report.ts';
-import { agentSpanIdOf, taskSpanIdOf } from './span-ids.ts';
+import { agentSpanIdForAttempt, spanIdForTask } from './span-ids.ts';
 import type { SpanName } from './span-kinds.ts';
 import type { AgentTurn, AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
 import type { RunSource, SpanAttributes, SpanUsage, TraceSpan } from './trace-span.ts';
@@ -62,7 +62,7 @@ function taskSpan(
   const lastAttempt = task.attempts.at(-1);
   return {
     traceId,
-    spanId: taskSpanIdOf(hex, run.id, task.id),
+    spanId: spanIdForTask(hex, run.id, task.id),
     parentId: rootId,
     name: 'drover.task.execute',
     startMs: Math.min(...periods.map((period) => period.startMs)),
@@ -90,7 +90,7 @@ function periodSpan(task: TaskStory, period: Period, { run, hex, traceId }: RunS
   return {
     traceId,
     spanId: hex(`${period.kind}/${run.id}/${task.id}/${period.startMs}`, 16),
-    parentId: taskSpanIdOf(hex, run.id, task.id),
+    parentId: spanIdForTask(hex, run.id, task.id),
     name: periodNames[period.kind],
     startMs: period.startMs,
     endMs: period.endMs ?? period.startMs,
@@ -120,8 +120,8 @@ function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): T
       : last.outcome !== 'done';
   return {
     traceId,
-    spanId: agentSpanIdOf(hex, run.id, task.id, attempt.number),
-    parentId: taskSpanIdOf(hex, run.id, task.id),
+    spanId: agentSpanIdForAttempt(hex, run.id, task.id, attempt.number),
+    parentId: spanIdForTask(hex, run.id, task.id),
     name: 'drover.agent.execute',
     startMs: first.startMs,
     endMs: last.endMs,

@@ -1,7 +1,7 @@
 // The types of a trace: its spans and the data that they are built from.
 
 import type { SpanAttribute, SpanName } from './span-kinds.ts';
-import type { HexOf } from './span-ids.ts';
+import type { HashHex } from './span-ids.ts';
 import type { RunStory } from './stories.ts';
 import type { Window } from './windows.ts';
 import type { AttemptUsage } from './run-usage.ts';
@@ -38,7 +38,7 @@ export interface RunSource {
   readonly rootId: string;
   /** By task and attempt. */
   readonly used: ReadonlyMap<string, SpanUsage>;
-  readonly hex: HexOf;
+  readonly hex: HashHex;
 }
 
 export type SpanValue = string | number | boolean | readonly string[];

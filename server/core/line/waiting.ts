@@ -23,7 +23,7 @@ export function takeInSubject(branch: string): string {
  * Returns W, oldest first. `since`: the commits of L that F lacks, newest first. Merges of users'
  * commits are not repeated, because the branch contains those commits or users removed them.
  */
-export function landingsIn<T extends LineCommit>(branch: string, since: readonly T[]): T[] {
+export function waitingLandings<T extends LineCommit>(branch: string, since: readonly T[]): T[] {
   return since.filter(({ subject }) => subject !== takeInSubject(branch)).toReversed();
 }
 

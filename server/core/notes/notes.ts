@@ -24,7 +24,7 @@ export interface Note {
   readonly createdAtMs: number;
 }
 
-export interface NotesFor {
+export interface NoteReader {
   readonly epicId: string | null;
   /** Known files that the task is about. */
   readonly paths: readonly string[];
@@ -35,7 +35,7 @@ export interface NotesFor {
  * and it names no file or a file close to the task's. The closest notes come first, then the
  * newest.
  */
-export function rankNotes(notes: readonly Note[], wanted: NotesFor): readonly Note[] {
+export function rankNotes(notes: readonly Note[], wanted: NoteReader): readonly Note[] {
   return notes
     .flatMap((note) => {
       const near = nearness(note, wanted);
@@ -56,7 +56,7 @@ export function inOrderOfWriting<N extends Pick<Note, 'id' | 'createdAtMs'>>(
  * 3: names a file of the task; 2: a file in the same folder; 1: relevant without a common file.
  * Returns null to omit the note.
  */
-function nearness(note: Note, { epicId, paths }: NotesFor): 1 | 2 | 3 | null {
+function nearness(note: Note, { epicId, paths }: NoteReader): 1 | 2 | 3 | null {
   const isOfEpic = note.epicId !== null && note.epicId === epicId;
   if (!isOfEpic && !note.isKept) return null;
   const named = filesOf(note);

@@ -20,7 +20,7 @@ export function isAttachmentName(name: string): boolean {
 }
 
 /** The names that a text refers to, each once, in text order. */
-export function attachmentsIn(text: string, max = namedMax): readonly string[] {
+export function findAttachments(text: string, max = namedMax): readonly string[] {
   const found = text.matchAll(new RegExp(`attachment:(${nameSource})(?![\\w.])`, 'gu'));
   return [...new Set([...found].map(([, name = '']) => name))].slice(0, max);
 }

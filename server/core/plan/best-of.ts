@@ -12,7 +12,7 @@ export type ChooseRule = (typeof chooseRules)[number];
 
 export const bestOfMax = 8;
 
-export function isBestOf(count: number): boolean {
+export function isBestOfMany(count: number): boolean {
   return Number.isInteger(count) && count >= 1 && count <= bestOfMax;
 }
 
@@ -83,7 +83,7 @@ export interface ChangedLines {
 }
 
 /** Counts the lines that a unified diff adds and removes. */
-export function changedLinesOf(diff: string): ChangedLines {
+export function countDiffLines(diff: string): ChangedLines {
   let [added, removed] = [0, 0];
   let isInHunk = false;
   for (const line of diff.split('\n')) {

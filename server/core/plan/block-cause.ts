@@ -47,7 +47,7 @@ export function storedCause(cause: BlockCause): string {
 }
 
 /** Returns null unless the task waits because its line fails the gate. */
-export function redBaseOf(row: {
+export function redBaseCause(row: {
   readonly blocked_reason: string | null;
   readonly blocked_by: string | null;
 }): RedBase | null {

@@ -1,7 +1,7 @@
 // Settings that limit work: budgets, loops, and resources that the machine must keep free. Rows of
 // the settings table.
 
-import { keysOf } from '../keys-of.ts';
+import { typedKeys } from '../keys-of.ts';
 import type { BudgetLimits, Budgets, BudgetScope } from '../work/budget.ts';
 import type { HostLimits } from '../work/host-limits.ts';
 
@@ -133,7 +133,7 @@ export const boundSettingTable = {
   },
 } as const;
 
-export const boundSettingKeys = keysOf(boundSettingTable);
+export const boundSettingKeys = typedKeys(boundSettingTable);
 
 type Get = <T>(key: keyof typeof boundSettingTable) => T;
 

@@ -1,7 +1,7 @@
 // Settings for a machine in a fleet: its name, its labels, and when it counts as dead. Rows of the
 // settings table.
 
-import { keysOf } from '../keys-of.ts';
+import { typedKeys } from '../keys-of.ts';
 import { droverBranchPrefix } from '../work/ref-names.ts';
 
 export const fleetSettingTable = {
@@ -63,7 +63,7 @@ export const fleetSettingTable = {
 
 export type FleetSettingKey = keyof typeof fleetSettingTable;
 
-export const fleetSettingKeys = keysOf(fleetSettingTable);
+export const fleetSettingKeys = typedKeys(fleetSettingTable);
 
 export interface FleetSettings {
   readonly remote: string;

@@ -102,7 +102,7 @@ export interface ForgeSettings {
   readonly intake: string | null;
 }
 
-export function forgeSettingsOf(get: <T>(key: ForgeSettingKey) => T): ForgeSettings {
+export function resolveForgeSettings(get: <T>(key: ForgeSettingKey) => T): ForgeSettings {
   return {
     base: get('forge.base'),
     isDraft: get('forge.draft'),

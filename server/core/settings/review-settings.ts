@@ -62,7 +62,7 @@ export interface ReviewSettings {
   readonly timeoutMs: number;
 }
 
-export function reviewSettingsOf(get: <T>(key: ReviewSettingKey) => T): ReviewSettings {
+export function resolveReviewSettings(get: <T>(key: ReviewSettingKey) => T): ReviewSettings {
   return {
     agent: get('review.agent'),
     model: get('review.model'),

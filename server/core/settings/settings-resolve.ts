@@ -6,9 +6,9 @@ import { readRemoteSettings } from './remote-settings.ts';
 import { readCommandSettings } from './command-settings.ts';
 import { readSandboxSettings } from './sandbox-settings.ts';
 import { readBudgets, readMachineLimits } from './bound-settings.ts';
-import { forgeSettingsOf } from './forge-settings.ts';
+import { resolveForgeSettings } from './forge-settings.ts';
 import { readFleetSettings } from './fleet-settings.ts';
-import { reviewSettingsOf } from './review-settings.ts';
+import { resolveReviewSettings } from './review-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
   settingKeys,
@@ -313,7 +313,7 @@ function settingsOf(values: Values): Settings {
     taskContextCount: get('task_context_count'),
     taskContextMaxAgeMs: get('task_context_max_age'),
     noteCount: get('note_count'),
-    review: reviewSettingsOf(get),
+    review: resolveReviewSettings(get),
     maxCommitFileBytes: get('max_commit_file_size'),
     protectedPaths: get('protect.paths'),
     secretsAllowed: get('protect.secrets_allowed'),
@@ -332,7 +332,7 @@ function settingsOf(values: Values): Settings {
     },
     commit: { runHooks: get('commit.run_hooks') },
     checkout: { follow: get('checkout.follow') },
-    forge: forgeSettingsOf(get),
+    forge: resolveForgeSettings(get),
     land: { mode: get('land.mode'), target: get('land.target') },
     budget: readBudgets(get),
     machine: { ...readMachineLimits(get), worktreesMaxBytes: get('worktree.disk_limit') },

@@ -1,7 +1,7 @@
 // Defines every setting of Drover as data: where it may be set, its allowed values, its default and
 // its readers. Every key must have an effect; `readBy` names the part of the engine that uses it.
 
-import { keysOf } from '../keys-of.ts';
+import { typedKeys } from '../keys-of.ts';
 import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
 import { type ForecastPolicy, forecastPolicies } from '../forecast/decide.ts';
 import type { ChooseRule } from '../plan/best-of.ts';
@@ -317,7 +317,7 @@ export const settingTable = {
 
 export type SettingKey = keyof typeof settingTable;
 
-export const settingKeys = keysOf(settingTable);
+export const settingKeys = typedKeys(settingTable);
 
 /** Sources of a value, highest first. */
 export const settingSources = ['policy', 'flag', 'env', 'project', 'user', 'default'] as const;

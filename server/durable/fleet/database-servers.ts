@@ -48,7 +48,7 @@ export function parseServers(url: string): readonly [string, ...string[]] {
  * connection. Without a server that accepts writes, connecting fails with SQLSTATE 57P03, or with
  * the servers' own error if none of them responds as a standby.
  */
-export function clientClassFor(servers: readonly [string, ...string[]]): typeof Client {
+export function databaseClientClass(servers: readonly [string, ...string[]]): typeof Client {
   const [first, ...others] = servers;
   if (others.length === 0) return Client;
   let looking: Promise<Target> | null = null;

@@ -2,7 +2,7 @@
 // the network is down.
 
 import { Pool, type PoolClient } from 'pg';
-import { clientClassFor, parseServers } from './database-servers.ts';
+import { databaseClientClass, parseServers } from './database-servers.ts';
 
 export interface FleetPoolOptions {
   readonly url: string;
@@ -37,7 +37,7 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
   const servers = parseServers(options.url);
   const pool = new Pool({
     connectionString: servers[0],
-    Client: clientClassFor(servers),
+    Client: databaseClientClass(servers),
     max: Math.max(connectionsMin, options.connectionsMax),
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

@@ -61,11 +61,11 @@ async function mayNotPrepare(db: Kysely<FleetTables>): Promise<Refusal> {
   const { rows } = await sql<{ role: string; database: string }>`
     select current_user as role, current_database() as database`.execute(db);
   const { role, database } = rows[0] ?? { role: '?', database: '?' };
-  return new Refusal('database', notPreparedFor(role, database));
+  return new Refusal('database', missingTablesError(role, database));
 }
 
 /** The error for a role that can neither use nor create the tables. */
-export function notPreparedFor(role: string, database: string): string {
+export function missingTablesError(role: string, database: string): string {
   return (
     `The role "${role}" cannot use the fleet's tables in the database "${database}" and may not create them. ` +
     `As the owner of the database, run "drover fleet prepare", then "drover fleet grant ${role}".`

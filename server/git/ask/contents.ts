@@ -86,7 +86,7 @@ export async function fileAt(
 }
 
 /** A commit on top of the given one with the tree of its first parent, on no branch. */
-export async function revertOf(
+export async function makeRevert(
   context: RepositoryContext,
   request: { readonly commit: Sha; readonly subject: string; readonly trailers: readonly string[] },
 ): Promise<GitResult<Sha>> {

@@ -14,7 +14,7 @@ import { isAncestor } from '../ask/ancestry.ts';
 import { branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
 import { readRef } from '../refs/refs.ts';
 import type { Sha } from '../sha.ts';
-import { type FollowStep, namesIn } from './names.ts';
+import { type FollowStep, listPaths } from './names.ts';
 import { takeOnWritten } from './written-files.ts';
 
 /** Returns null if the files are correct, or if an operation is in progress there. */
@@ -42,10 +42,10 @@ export async function inspectCheckout(
   const at = owner.path;
   if (isInUse(owner)) return null;
   // Most checkouts match their commit and need no second process.
-  const differing = await namesIn(context, ['diff-index', '--ignore-submodules', present], at);
+  const differing = await listPaths(context, ['diff-index', '--ignore-submodules', present], at);
   if (differing === null || differing.size === 0) return null;
-  const changed = await namesIn(context, ['diff-tree', '-r', from, to]);
-  const staged = await namesIn(context, ['diff-index', '--cached', from], at);
+  const changed = await listPaths(context, ['diff-tree', '-r', from, to]);
+  const staged = await listPaths(context, ['diff-index', '--cached', from], at);
   if (changed === null || staged === null) return null;
   const found = (kind: WrongFiles['kind'], paths: readonly PathBytes[]): WrongFiles => {
     const files = paths.slice(0, wrongFilesMax).map(shown);
@@ -67,7 +67,7 @@ async function missingIn(
   at: string,
   changed: ReadonlySet<PathBytes>,
 ): Promise<readonly PathBytes[]> {
-  const gone = await namesIn(context, ['diff-files', '--diff-filter=D'], at);
+  const gone = await listPaths(context, ['diff-files', '--diff-filter=D'], at);
   return [...(gone ?? [])].filter((path) => changed.has(path));
 }
 
@@ -81,7 +81,7 @@ export async function cureFiles(
     const moved = await context.git(['read-tree', '-m', '-u', from, to], { at });
     return moved.code === 0 ? ok(undefined) : failed(moved, at);
   }
-  const changed = await namesIn(context, ['diff-tree', '-r', from, to]);
+  const changed = await listPaths(context, ['diff-tree', '-r', from, to]);
   const input = zeroEnded(await missingIn(context, at, changed ?? new Set()));
   const written = await context.git(['checkout-index', '-q', '-u', '-z', '--stdin'], { at, input });
   return written.code === 0 ? ok(undefined) : failed(written, at);

@@ -11,7 +11,7 @@ export interface FollowStep {
 }
 
 /** Returns null if git cannot tell. */
-export async function namesIn(
+export async function listPaths(
   context: RepositoryContext,
   [command = '', ...args]: readonly string[],
   at?: string,

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { type PathBytes, splitZero, zeroEnded } from '../../files/path-bytes.ts';
-import { type FollowStep, namesIn } from './names.ts';
+import { type FollowStep, listPaths } from './names.ts';
 
 /** Gives files that match `to` their entries in the index. Returns their names. */
 export async function takeOnWritten(
@@ -26,7 +26,7 @@ export async function takeOnWritten(
   const take = ['update-index', '-z', '--index-info'];
   await context.git(take, { ...own, input: zeroEnded([...entries.values()]) });
   await context.git(['update-index', '-q', '--refresh'], own);
-  const differing = await namesIn(context, ['diff-files'], at, own.env);
+  const differing = await listPaths(context, ['diff-files'], at, own.env);
   rmSync(file, { force: true });
   const written = [...entries].filter(([path]) => differing?.has(path) === false);
   const input = zeroEnded(written.map(([, entry]) => entry));

@@ -12,7 +12,7 @@ import { ignoreRules, isIgnoreFile } from '../ask/ignore-rules.ts';
 import { type PathBytes, shown } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
 import { factsOfAll } from '../../files/small-files.ts';
-import { changesIn, changesOfRange, heldMessage } from './without-held.ts';
+import { listEdits, changesOfRange, heldMessage } from './without-held.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { Sha } from '../sha.ts';
 
@@ -113,7 +113,7 @@ async function largeInRange(
     `--exclude=refs/remotes/*/${droverBranchPrefix}*`,
     '--glob=refs/remotes/*',
   ];
-  const own = await changesIn(context, [`${base}..${head}`, '--not', ...others]);
+  const own = await listEdits(context, [`${base}..${head}`, '--not', ...others]);
   if (!own.ok) return own;
   return ok(own.value.present.filter((path) => large.value.has(path)));
 }

@@ -143,7 +143,7 @@ const looksAtOnce = 500;
  * Recognizes a moved folder: its entry is new, but its list of files is not, and its files have
  * their former times.
  */
-export function isMovedIn(folder: Stats, sinceMs: number): boolean {
+export function wasMovedFolder(folder: Stats, sinceMs: number): boolean {
   return folder.ctimeMs > sinceMs && folder.mtimeMs <= sinceMs;
 }
 
@@ -171,7 +171,7 @@ export async function ignoredSince(
     looks += 1;
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
-      const isMoved = movedIn.has(parentFolder(path)) || isMovedIn(facts, sinceMs);
+      const isMoved = movedIn.has(parentFolder(path)) || wasMovedFolder(facts, sinceMs);
       if (isMoved) movedIn.add(folder.slice(0, -1));
       const repository = absoluteBytes(root, `${folder}.git`);
       if (exists(repository)) {

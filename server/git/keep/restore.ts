@@ -20,10 +20,10 @@ export async function lastSnapshot(
 ): Promise<GitResult<SnapshotView | null>> {
   const commit = await readRef(context, workRef(label));
   if (commit === null) return ok(null);
-  return readSnapshotAt(context, commit);
+  return readSnapshotCommit(context, commit);
 }
 
-export async function readSnapshotAt(
+export async function readSnapshotCommit(
   context: RepositoryContext,
   commit: Sha,
 ): Promise<GitResult<SnapshotView>> {

@@ -30,11 +30,11 @@ export function changesOfRange(
   base: Sha,
   head: Sha,
 ): Promise<GitResult<RangeChanges>> {
-  return changesIn(context, [`${base}..${head}`]);
+  return listEdits(context, [`${base}..${head}`]);
 }
 
 /** Lists the changes of each commit in the revisions relative to each of its parents. */
-export async function changesIn(
+export async function listEdits(
   context: RepositoryContext,
   revisions: readonly string[],
 ): Promise<GitResult<RangeChanges>> {

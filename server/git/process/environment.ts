@@ -18,7 +18,7 @@ const shortList: readonly string[] =
   COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES`.split(/\s+/);
 
 /** The folder with the user's git configuration. */
-export function homeOf(source: Variables): string {
+export function homeFolder(source: Variables): string {
   return source['HOME'] ?? source['USERPROFILE'] ?? '';
 }
 

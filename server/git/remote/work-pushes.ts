@@ -11,7 +11,7 @@ import { shown, zeroEnded } from '../../files/path-bytes.ts';
 import type { GitFailure } from '../port.ts';
 import type { RefChange } from '../refs/transactions.ts';
 import { readRef } from '../refs/refs.ts';
-import { changesIn } from '../keep/without-held.ts';
+import { listEdits } from '../keep/without-held.ts';
 import { pushChanges, type PushDeps } from './pushes.ts';
 import type { Sha } from '../sha.ts';
 
@@ -125,7 +125,7 @@ async function mayBeShared(
   // state is one of them.
   const there = pushed === null ? [] : [pushed];
   const known = ['--not', ...there, `--glob=${sharedRoot}*`, '--remotes'];
-  const changed = await changesIn(context, ['--root', commit, ...known]);
+  const changed = await listEdits(context, ['--root', commit, ...known]);
   if (!changed.ok) return false;
   const { present: paths, blobs } = changed.value;
   if (paths.some((path) => context.isHeldName(shown(path)))) return false;

@@ -7,7 +7,7 @@ import type { SecretSearch } from '../context.ts';
 import {
   flushed,
   gitEnvironment,
-  homeOf,
+  homeFolder,
   shortened,
   type Variables,
 } from '../process/environment.ts';
@@ -98,7 +98,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       const known = await knownVersion();
       return known.ok ? refuse('not_a_repository', `${path} does not exist.`) : known;
     }
-    const looked = await lookAt({ processes, home: homeOf(inherited) }, folder, knownVersion());
+    const looked = await lookAt({ processes, home: homeFolder(inherited) }, folder, knownVersion());
     if (!looked.ok) return looked;
     const { place, facts } = looked.value;
     const committer = resolveCommitter(place.commonDir, place.config, inherited);

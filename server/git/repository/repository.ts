@@ -8,7 +8,7 @@ import { err, ok } from '../../core/failure.ts';
 import { isAncestor, readTree } from '../ask/ancestry.ts';
 import { commitLeftovers } from '../keep/commits.ts';
 import type { RepositoryContext, SecretSearch } from '../context.ts';
-import { homeOf, networkVariables, type Variables } from '../process/environment.ts';
+import { homeFolder, networkVariables, type Variables } from '../process/environment.ts';
 import { failureOf } from '../failures.ts';
 import {
   askCheckout,
@@ -19,7 +19,7 @@ import {
 } from './repository-facts.ts';
 import { cure, follow, lookAfter, moveBranch } from '../follow/follow.ts';
 import type { KeepCheckout } from '../follow/checkout.ts';
-import { changedFiles, fileAt, namesAtRoot, revertOf } from '../ask/contents.ts';
+import { changedFiles, fileAt, namesAtRoot, makeRevert } from '../ask/contents.ts';
 import {
   changedPaths,
   diff,
@@ -49,7 +49,7 @@ import { withoutHeld } from '../keep/without-held.ts';
 import { prepareSlot } from '../slots/slots.ts';
 import { sharedChanges } from '../keep/shared-leavings.ts';
 import { exists } from '../../files/small-files.ts';
-import { lastSnapshot, restoreSnapshot, readSnapshotAt } from '../keep/restore.ts';
+import { lastSnapshot, restoreSnapshot, readSnapshotCommit } from '../keep/restore.ts';
 import { listSnapshots, sizeOfChange } from '../keep/snapshot-list.ts';
 import { mirrorFetches, mirrorWarning } from './mirror-fetch.ts';
 import { keepCheckout } from '../keep/checkout-snapshot.ts';
@@ -197,7 +197,7 @@ function runnerDeps(
     root: place.root,
     commonDir: place.commonDir,
     trusted: new TrustedConfig(place.commonDir, place.listed, (gitDir) =>
-      readConfiguration(processes.run, place.root, { gitDir, home: homeOf(deps.inherited) }),
+      readConfiguration(processes.run, place.root, { gitDir, home: homeFolder(deps.inherited) }),
     ),
     lockPatienceMs: deps.lockPatienceMs,
     onStart: () => state.countProcess(),
@@ -212,7 +212,7 @@ async function readAgain({
   GitResult<{ readonly facts: RepositoryFacts; readonly committer: Committer }>
 > {
   const [found, asked] = await Promise.all([
-    findRepository(run, place.root, homeOf(inherited)),
+    findRepository(run, place.root, homeFolder(inherited)),
     askCheckout(run, place.root),
   ]);
   if (!found.ok) return found;
@@ -244,7 +244,7 @@ function operations(
     publish: () => Promise.resolve(ok(undefined)),
     snapshot: (request) => takeSnapshot(context, request, lentWork),
     lastSnapshot: (label) => lastSnapshot(context, label),
-    snapshotAt: (commit) => readSnapshotAt(context, commit),
+    snapshotAt: (commit) => readSnapshotCommit(context, commit),
     listSnapshots: (taskId, bases) => listSnapshots(context, taskId, bases),
     sizeOfChange: (from, to) => sizeOfChange(context, from, to),
     restore: (request) => restoreSnapshot(context, request),
@@ -266,7 +266,7 @@ function operations(
     withoutHeld: (request) => withoutHeld(context, request),
     withIgnored: (request) => withIgnored(context, request),
     startWork: (path) => startWork(context, path),
-    revertOf: (request) => revertOf(context, request),
+    revertOf: (request) => makeRevert(context, request),
     lineCommits: (from, to, limit, which) => lineCommits(context, from, to, limit, which),
     mergeBase: (one, two) => mergeBase(context, one, two),
     ownLine: () => Promise.resolve(ok(undefined)),

@@ -18,7 +18,7 @@ import { readTrace } from '../keep/setup-traces.ts';
 import { exists, lstatOrNull } from '../../files/small-files.ts';
 import type { LinkedWorktree } from '../refs/worktree-link.ts';
 import type { GitResult } from '../port.ts';
-import { isInCache, isMovedIn } from '../keep/ignored-files.ts';
+import { isInCache, wasMovedFolder } from '../keep/ignored-files.ts';
 import type { ParsedStatus } from '../ask/status-format.ts';
 import { readRef } from '../refs/refs.ts';
 import { readWorktreeHead } from '../refs/worktree-heads.ts';
@@ -88,7 +88,7 @@ async function plantedIn(
     if (facts === null) continue;
     const isMoved = movedIn.has(parentFolder(path));
     if (facts.isDirectory()) {
-      const isMovedFolder = isMoved || isMovedIn(facts, sinceMs);
+      const isMovedFolder = isMoved || wasMovedFolder(facts, sinceMs);
       if (isMovedFolder) movedIn.add(path);
       const repository = absoluteBytes(root, `${path}/.git`);
       if (!isInCache(path) && exists(repository)) {

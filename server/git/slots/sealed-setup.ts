@@ -74,7 +74,7 @@ async function usablePlace(
 }
 
 /** Untracked entries in which the setup created something. */
-export function rootsOf(entries: readonly PathBytes[], made: Traces): readonly PathBytes[] {
+export function setupRoots(entries: readonly PathBytes[], made: Traces): readonly PathBytes[] {
   const roots = new Set<PathBytes>();
   const known = new Set(entries);
   for (const path of made.keys()) {

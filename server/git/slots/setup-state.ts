@@ -21,7 +21,7 @@ import {
   zeroEnded,
 } from '../../files/path-bytes.ts';
 import type { GitResult } from '../port.ts';
-import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
+import { copySealed, dropUnsealed, setupRoots, sealSetup } from './sealed-setup.ts';
 import { collectTraces, unversioned } from '../keep/setup-traces.ts';
 import { readPlain } from '../../files/small-files.ts';
 import { readStatus } from '../ask/status.ts';
@@ -102,7 +102,7 @@ export async function keepSetup(
   const { head } = status.value;
   const isCandidate = request.seal === 'use' && request.only && head !== null;
   if (look.sealable === true || isCandidate) {
-    const roots = rootsOf(unversioned(entries), made);
+    const roots = setupRoots(unversioned(entries), made);
     const of = isCandidate ? head : null;
     await sealSetup(context, worktree, { fingerprint: look.fingerprint, roots, made, of });
   }

@@ -3,17 +3,17 @@
 import { Refusal } from '../../core/failure.ts';
 import type { AgentBoard, AgentTask } from '../../protocol/agent-views.ts';
 import {
-  blockersOf,
+  readBlockers,
   countsInScope,
   taskAndSubTaskIds,
-  neighborsOf,
+  readNeighbors,
   type Reads,
-  subTasksOf,
+  readSubTasks,
   taskById,
   type TaskRow,
   textList,
 } from '../../store/port.ts';
-import { edgesOf } from '../../store/status/graph-rows.ts';
+import { readEdges } from '../../store/status/graph-rows.ts';
 import { readAtOneMoment } from '../../store/rows/one-moment.ts';
 import { attemptAtWork } from './agent-attempt.ts';
 import type { AgentScope } from '../../workflows/kit/engine-ports.ts';
@@ -27,7 +27,7 @@ export async function taskForAgent(
     await attemptAtWork(at, scope);
     const id = wanted ?? scope.part;
     const family = await taskAndSubTaskIds(at, scope.taskId);
-    const blockers = await blockersOf(at, family);
+    const blockers = await readBlockers(at, family);
     const isAround = family.includes(id) || blockers.some((blocker) => blocker.id === id);
     const row = isAround ? await taskById(at, id) : null;
     if (row === null) {
@@ -45,8 +45,8 @@ const blockersMax = 100;
 const resultCharactersMax = 2_000;
 
 async function viewOf(db: Reads, scope: AgentScope, row: TaskRow): Promise<AgentTask> {
-  const subTasks = (await subTasksOf(db, row.id)).slice(0, subTasksMax);
-  const blockers = (await blockersOf(db, [row.id])).slice(0, blockersMax);
+  const subTasks = (await readSubTasks(db, row.id)).slice(0, subTasksMax);
+  const blockers = (await readBlockers(db, [row.id])).slice(0, blockersMax);
   return {
     id: row.id,
     title: row.title,
@@ -76,9 +76,9 @@ export async function boardForAgent(db: Reads, scope: AgentScope): Promise<Agent
     const { task } = await attemptAtWork(at, scope);
     const counts = await countsInScope(at, { epicId: null, exceptEpics: [], tasks: null });
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    const rows = await neighborsOf(at, task.epic_id, boardTasksMax);
+    const rows = await readNeighbors(at, task.epic_id, boardTasksMax);
     const ids = rows.map((row) => row.id);
-    const edges = await edgesOf(at, ids);
+    const edges = await readEdges(at, ids);
     return {
       counts: Object.fromEntries(counts),
       tasks: rows.map(({ epic_id: epic, parent_id: parent, ...row }) => ({

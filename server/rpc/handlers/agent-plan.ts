@@ -8,7 +8,7 @@ import {
   editTask,
   addTask,
   askToStop,
-  candidateOf,
+  readCandidateTask,
   taskAndSubTaskIds,
   sameTitle,
   type Tx,
@@ -55,7 +55,7 @@ export async function addForAgent(
       const message = `${present.id} already has this title. Nothing was added.`;
       return { ...present, left: await leftToAdd(tx, scope), message };
     }
-    if (given.kind === 'follow_up' && (await candidateOf(tx, scope.taskId)) !== null) {
+    if (given.kind === 'follow_up' && (await readCandidateTask(tx, scope.taskId)) !== null) {
       throw new Refusal(
         'bad_state',
         `${scope.taskId} is one of several candidates and may not be chosen, so it cannot add follow-up tasks. Name them in your summary instead.`,

@@ -39,7 +39,7 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
       const change = await findChange(db, id);
       const { base, head } =
         wanted === undefined
-          ? await endsOf(deps.git, change)
+          ? await changeEndpoints(deps.git, change)
           : await endsOfSnapshot(deps, change.id, wanted);
       const diff = await deps.git.diff(base, head);
       if (!diff.ok) throw new Refusal('git', diff.error.message);
@@ -53,8 +53,8 @@ async function endsOfSnapshot(
   id: string,
   wanted: number,
 ): Promise<{ base: string; head: string }> {
-  const { chooseSnapshot, snapshotsOf } = await loadSnapshots();
-  const all = await snapshotsOf(deps.store.db, deps.git, id);
+  const { chooseSnapshot, readSnapshots } = await loadSnapshots();
+  const all = await readSnapshots(deps.store.db, deps.git, id);
   const { label, head, commit } = chooseSnapshot(all, id, wanted);
   const base = (await basesOf(deps, id)).get(label) ?? head;
   if (base === null) throw new Refusal('no_change', `Snapshot ${wanted} of ${id} has no base.`);
@@ -71,8 +71,8 @@ async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<Tas
   const { id } = await findChange(deps.store.db, wanted);
   const bases = await basesOf(deps, id);
   const snapshots: TaskSnapshotView[] = [];
-  const { snapshotsOf } = await loadSnapshots();
-  for (const each of await snapshotsOf(deps.store.db, deps.git, id)) {
+  const { readSnapshots } = await loadSnapshots();
+  for (const each of await readSnapshots(deps.store.db, deps.git, id)) {
     const from = bases.get(each.label) ?? each.head;
     const size = from === null ? null : await deps.git.sizeOfChange(from, each.commit);
     snapshots.push({
@@ -107,7 +107,7 @@ async function readStart(path: string): Promise<string | null> {
   }
 }
 
-export async function endsOf(
+export async function changeEndpoints(
   git: DataGit,
   change: Change,
 ): Promise<{ base: string; head: string }> {

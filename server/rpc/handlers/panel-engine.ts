@@ -3,7 +3,7 @@
 import type { KeyedMutex } from '../../core/work/semaphore.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Answer, Handlers, Params } from '../../protocol/api.ts';
-import { testBaseNow } from '../../workflows/landing/base-gate.ts';
+import { requestBaseTest } from '../../workflows/landing/base-gate.ts';
 import { conflictSides, landPersonsMerge } from '../../workflows/person/settle-conflict.ts';
 import { followTarget } from '../../workflows/person/follow-target.ts';
 import { handBackToAgent, takeOver } from '../../workflows/person/take-over.ts';
@@ -90,7 +90,7 @@ async function testBase(
     await start?.use();
     return { branch: target, gateCommand: settings.gateCommand };
   });
-  const { state, reason } = await testBaseNow(deps.engine, branch, gateCommand);
+  const { state, reason } = await requestBaseTest(deps.engine, branch, gateCommand);
   const outcome = state === 'green' || state === 'red' ? state : 'unknown';
   return { branch, outcome, message: reason };
 }

@@ -5,7 +5,7 @@ import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { findChange, type Change } from '../../store/status/compared-commits.ts';
-import { endsOf } from './data-work.ts';
+import { changeEndpoints } from './data-work.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 
 type ReviewRequests = 'change' | 'file.read';
@@ -20,12 +20,12 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
   return {
     change: async ({ id: wanted, against }) => {
       const change = await findChange(store.db, wanted);
-      const ends = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
+      const ends = (await mergedEnds(git, change)) ?? (await changeEndpoints(git, best(change)));
       const { head } = ends;
       const base =
         against === undefined
           ? ends.base
-          : (await endsOf(git, best(await findChange(store.db, against)))).head;
+          : (await changeEndpoints(git, best(await findChange(store.db, against)))).head;
       const files = await git.changedFiles(base, head);
       if (!files.ok) throw new Refusal('git', files.error.message);
       const size = await git.sizeOfChange(base, head);

@@ -4,7 +4,7 @@
 import { readdir, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
-import { redBaseOf } from '../../core/plan/block-cause.ts';
+import { redBaseCause } from '../../core/plan/block-cause.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
 import { lastGatedTree } from '../../store/feed/find-events.ts';
@@ -44,7 +44,7 @@ async function gateLogs(
   row: TaskRow,
   folder: string,
 ): Promise<readonly string[]> {
-  const cause = redBaseOf(row);
+  const cause = redBaseCause(row);
   const base = cause === null ? null : await engine.git.treeOf(cause.commit);
   const tree = base?.ok === true ? base.value : await lastGatedTree(engine.store.db, row.id);
   if (tree === null || !/^[0-9a-f]+$/u.test(tree)) return [];

@@ -7,7 +7,7 @@ import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts'
 import {
   addNote,
   type AttemptRow,
-  candidateOf,
+  readCandidateTask,
   countNotes,
   type NewNote,
 } from '../../store/port.ts';
@@ -54,10 +54,10 @@ function whoGetsIt(epicId: string | null): string {
 }
 
 async function refuseCandidate(
-  tx: Parameters<typeof candidateOf>[0],
+  tx: Parameters<typeof readCandidateTask>[0],
   { taskId }: AgentScope,
 ): Promise<void> {
-  if ((await candidateOf(tx, taskId)) === null) return;
+  if ((await readCandidateTask(tx, taskId)) === null) return;
   throw new Refusal(
     'bad_state',
     `${taskId} is one of several candidates, which must not influence each other, so it cannot leave notes. Use your summary instead.`,

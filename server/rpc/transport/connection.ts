@@ -34,7 +34,7 @@ import {
   endName,
   farewellName,
   greetingName,
-  helloParamsOf,
+  parseHelloParams,
   initialized,
 } from './language-client.ts';
 import type { RequestHandlers } from './local.ts';
@@ -203,7 +203,7 @@ class GreetedConnection implements ServedConnection {
 
   async #serve(name: string, raw: unknown): Promise<unknown> {
     if (name === greetingName) {
-      const hello = await this.#hello(shaped('hello', helloParamsOf(raw)));
+      const hello = await this.#hello(shaped('hello', parseHelloParams(raw)));
       this.#isLanguageClient = true;
       return initialized(hello);
     }

@@ -10,7 +10,7 @@ export const farewellName = 'shutdown';
 export const endName = 'exit';
 
 /** The parameters of `hello` as sent by the client, not validated yet. */
-export function helloParamsOf(raw: unknown): unknown {
+export function parseHelloParams(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || !('initializationOptions' in raw)) return null;
   return raw.initializationOptions;
 }

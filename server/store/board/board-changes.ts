@@ -27,7 +27,7 @@ import { machinesOfTasks } from '../fleet/machine-views.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { findTouched, type FeedNote, type Touched } from '../feed/touched-tasks.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
-import { progressOf, runView } from './views.ts';
+import { epicProgress, runView } from './views.ts';
 import { newestRun } from '../work/runs.ts';
 
 /** With more events, a snapshot is cheaper. */
@@ -73,7 +73,7 @@ async function readMoment(at: Db, after: number, extras: SnapshotExtras): Promis
     removed_tasks: [...touched.tasks].filter((id) => !shown.has(id)),
     epics: touched.epics ? await countEpics(at) : null,
     counts,
-    progress: progressOf(counts, unlanded.size > 0),
+    progress: epicProgress(counts, unlanded.size > 0),
     run: run === null ? null : runView(run, line),
     branch,
     line,

@@ -12,14 +12,14 @@ import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { unmetBlockers } from '../status/transition.ts';
 import { countTasks, epicView } from './views.ts';
-import { edgesOf } from '../status/graph-rows.ts';
+import { readEdges } from '../status/graph-rows.ts';
 
 export async function showTask(db: Db, id: string): Promise<TaskView> {
   return readAtOneMoment(db, async (at) => {
     const [row] = await readTaskRows(at, [id]);
     if (row === undefined) throw unknownTask(id);
     const running = await readRunningAttempts(at, id);
-    const edges = await edgesOf(at, [id]);
+    const edges = await readEdges(at, [id]);
     const plan = await lastPlan(at, id);
     const proposal = plan === null ? {} : { proposal: planView(plan) };
     return taskView(

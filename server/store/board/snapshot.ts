@@ -26,7 +26,7 @@ import {
   epicView,
   holdView,
   type MutableCounts,
-  progressOf,
+  epicProgress,
   questionView,
   runView,
 } from './views.ts';
@@ -74,7 +74,7 @@ export async function readSnapshot(
   return {
     seq: moment.seq,
     counts,
-    progress: progressOf(
+    progress: epicProgress(
       counts,
       scope.epic === undefined ? unlanded.size > 0 : unlanded.has(scope.epic),
     ),

@@ -3,7 +3,7 @@
 // tasks in which they differ.
 
 import { readBlockCause } from '../../core/plan/block-cause.ts';
-import { keysOf } from '../../core/keys-of.ts';
+import { typedKeys } from '../../core/keys-of.ts';
 import type { ForecastView, GateView, TaskRuleView } from '../../protocol/task-fields.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PlanView, TaskView } from '../../protocol/api.ts';
@@ -61,7 +61,7 @@ const ownColumns = [
   'rescue_refs',
 ] as const satisfies readonly (keyof TaskRow)[];
 
-const ruleColumns = keysOf(unsaidColumns);
+const ruleColumns = typedKeys(unsaidColumns);
 const rareColumns = [...ownColumns, ...ruleColumns] as const;
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;

@@ -34,7 +34,7 @@ export function addCount(counts: MutableCounts, status: TaskStatus, n: number): 
  * Percentage (integer) of tasks that are not canceled; 0 without tasks. 100 only if all work is on
  * its target.
  */
-export function progressOf(counts: Counts, isUnlanded: boolean): number {
+export function epicProgress(counts: Counts, isUnlanded: boolean): number {
   const wanted = counts.total - counts.cancelled;
   const most = isUnlanded ? 99 : 100;
   return wanted === 0 ? 0 : Math.min(most, Math.floor((100 * counts.completed) / wanted));
@@ -47,7 +47,7 @@ export function epicView(row: EpicRow, counts: Counts, isUnlanded: boolean): Epi
     description: row.description ?? '',
     status: row.status === 'closed' ? 'closed' : 'open',
     counts,
-    progress: progressOf(counts, isUnlanded),
+    progress: epicProgress(counts, isUnlanded),
     branch: row.branch,
     landed_sha: row.landed_sha,
     landing_state: landingState(row),

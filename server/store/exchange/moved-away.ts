@@ -9,7 +9,7 @@ import type { StoreTables, Tx } from '../schema/tables.ts';
 const movedType = 'database.moved';
 
 /** `to`: the new location of the plan, without a password. */
-export async function markMovedAway(tx: Tx, sources: StoreSources, to: string): Promise<void> {
+export async function markPlanMoved(tx: Tx, sources: StoreSources, to: string): Promise<void> {
   await appendEvent(tx, sources, { type: movedType, data: { to } });
 }
 
@@ -27,7 +27,7 @@ export async function readMovedTo(db: Kysely<StoreTables>): Promise<string | nul
 }
 
 /** @throws Refusal that names the location of the plan, and the command that moves it back */
-export async function refuseMovedAway(
+export async function refuseMovedPlan(
   db: Kysely<StoreTables>,
   from: { readonly shown: string; readonly kind: 'file' | 'fleet' },
 ): Promise<void> {

@@ -32,7 +32,7 @@ const beginPattern = /^([^/]+)\/(\d{1,9})\./;
  * Returns null if the name is not that of an attempt's log. Names from a database may only be used
  * as paths after this check.
  */
-export function logNameOf(file: string): LogName | null {
+export function parseLogName(file: string): LogName | null {
   const [, taskId, attempt] = logPattern.exec(file) ?? [];
   if (taskId === undefined || attempt === undefined || file.includes('..')) return null;
   return { file, taskId, attempt: Number(attempt) };

@@ -5,7 +5,7 @@ import { buildSpans, runsOfTask } from '../../core/history/spans.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { eventView } from '../feed/feed.ts';
-import { hexOf } from '../rows/hex-of.ts';
+import { hashHex } from '../rows/hex-of.ts';
 import { inParts } from '../rows/one-moment.ts';
 import { readUsage } from './read-history.ts';
 import type { Reads } from '../schema/tables.ts';
@@ -97,7 +97,7 @@ async function endedIn(
     const active = [...stories.tasks.values()].flatMap((task) => [...runsOfTask(task)]);
     const ended = runs.filter(({ seq }) => seq >= first).map(({ run_id: id }) => id ?? '');
     const runIds = [...new Set([...active, ...ended])];
-    return buildSpans(stories, { taskIds: null, runIds }, usage, hexOf);
+    return buildSpans(stories, { taskIds: null, runIds }, usage, hashHex);
   };
   const at = events.findIndex((event) => event.seq >= first);
   for (const event of events.slice(0, Math.max(0, at))) stories.take(event);

@@ -1,6 +1,6 @@
 // Finds the images that descriptions still use.
 
-import { attachmentsIn } from '../../core/plan/attachments.ts';
+import { findAttachments } from '../../core/plan/attachments.ts';
 import { type PruneRun, rowsAtOnce, tablesOf } from './prune.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function namedAttachments(run: PruneRun): Promise<ReadonlySet<strin
         .limit(rowsAtOnce)
         .execute();
       for (const { description } of rows) {
-        for (const name of attachmentsIn(description ?? '', Infinity)) named.add(name);
+        for (const name of findAttachments(description ?? '', Infinity)) named.add(name);
       }
       after = rows.at(-1)?.id ?? after;
       if (rows.length < rowsAtOnce) break;

@@ -3,7 +3,7 @@
 // removed events are kept as numbers.
 
 import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kysely';
-import { countedOf } from '../../core/history/metrics.ts';
+import { storyCounters } from '../../core/history/metrics.ts';
 import { textsIn } from '../../core/history/feed-event.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
 import { sumWaits } from '../../core/history/waits.ts';
@@ -244,7 +244,7 @@ async function removeTaskEvents(
     if (tx !== null) {
       const teller = new StoryTeller();
       for (const row of await removeEvents(tx, old)) teller.take(eventView(row));
-      await carry(tx, countedOf(teller, sumWaits(teller, windows)));
+      await carry(tx, storyCounters(teller, sumWaits(teller, windows)));
     }
     return new Set(old.map((row) => row.task_id ?? ''));
   };
@@ -304,7 +304,7 @@ async function removeOtherEvents(
     const gone = await removeEvents(tx, events);
     const teller = new StoryTeller();
     for (const row of gone) if (row.type.startsWith('gate.')) teller.take(eventView(row));
-    await carry(tx, countedOf(teller, {}));
+    await carry(tx, storyCounters(teller, {}));
   };
   if (isDry) await work(store.db, null);
   else await store.transaction((tx) => work(tx, tx));

@@ -15,7 +15,7 @@ import { buildWindows } from '../../core/history/windows.ts';
 import { readPullTimes } from '../forge/pull-times.ts';
 import { foreseenPairs } from '../plan/forecasts.ts';
 import { shown } from '../rows/field-checks.ts';
-import { hexOf } from '../rows/hex-of.ts';
+import { hashHex } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/one-moment.ts';
 import { openQuestions } from '../board/snapshot.ts';
 import { tasksOfRun } from '../work/runs.ts';
@@ -75,7 +75,7 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
     const taskIds = isRun ? null : new Set(epic?.taskIds ?? [id]);
     const runIds = isRun ? [id] : runsOf(stories, taskIds ?? new Set());
     const used = taskIds === null ? [...stories.tasks.keys()] : [...taskIds];
-    return buildSpans(stories, { taskIds, runIds }, await readUsage(at, used), hexOf);
+    return buildSpans(stories, { taskIds, runIds }, await readUsage(at, used), hashHex);
   });
 }
 

@@ -6,7 +6,7 @@ import { terminalStatuses } from '../../core/plan/state.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { checkedDescription, checkedTitle } from '../rows/field-checks.ts';
 import { epicOrRefuse, isIdTaken } from '../rows/find-rows.ts';
-import { checkedRunsOn } from './task-fields.ts';
+import { parseRunPlace } from './task-fields.ts';
 import type { EpicRow, Tx } from '../schema/tables.ts';
 
 export interface EpicFields {
@@ -63,7 +63,7 @@ export async function addEpic(
 ): Promise<EpicRow> {
   const title = checkedTitle(fields.title);
   const description = checkedDescription(fields.description ?? '');
-  const runsOn = checkedRunsOn(fields.runs_on ?? null);
+  const runsOn = parseRunPlace(fields.runs_on ?? null);
   const id = await freshId(tx, sources, 'epic');
   await tx
     .insertInto('epics')
@@ -90,7 +90,7 @@ export async function editEpic(
   const title = fields.title === undefined ? row.title : checkedTitle(fields.title);
   const description =
     fields.description === undefined ? row.description : checkedDescription(fields.description);
-  const runsOn = fields.runs_on === undefined ? row.runs_on : checkedRunsOn(fields.runs_on);
+  const runsOn = fields.runs_on === undefined ? row.runs_on : parseRunPlace(fields.runs_on);
   const changed = [
     ...(runsOn === row.runs_on ? [] : ['runs_on']),
     ...(title === row.title ? [] : ['title']),

@@ -17,7 +17,7 @@ export type Blocker = Pick<
 >;
 
 /** The blockers of these tasks, landed or not. A blocker of two of them is listed twice. */
-export async function blockersOf(db: Reads, ids: readonly string[]): Promise<readonly Blocker[]> {
+export async function readBlockers(db: Reads, ids: readonly string[]): Promise<readonly Blocker[]> {
   return db
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
@@ -29,7 +29,7 @@ export async function blockersOf(db: Reads, ids: readonly string[]): Promise<rea
 }
 
 /** Direct sub-tasks in the order in which they run, including canceled ones. */
-export async function subTasksOf(
+export async function readSubTasks(
   db: Reads,
   id: string,
 ): Promise<readonly Pick<TaskRow, 'id' | 'title' | 'status'>[]> {
@@ -110,7 +110,7 @@ export async function othersInProgress(
 }
 
 /** Tasks in plan order, those of the epic (null = without an epic) first. */
-export async function neighborsOf(
+export async function readNeighbors(
   db: Reads,
   epicId: string | null,
   limit: number,

@@ -56,7 +56,7 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
 }
 
 /** Null or empty = use the settings. */
-export function checkedRunsOn(given: string | null): RunPlace | null {
+export function parseRunPlace(given: string | null): RunPlace | null {
   return given === null || given === '' ? null : checkedWord(given, runPlaces, 'The place');
 }
 

@@ -2,7 +2,7 @@
 // displayed.
 
 import pg from 'pg';
-import { clientClassFor, parseServers } from '../../durable/fleet/database-servers.ts';
+import { databaseClientClass, parseServers } from '../../durable/fleet/database-servers.ts';
 import { PostgresRefusal, type PlaceWords } from './trouble.ts';
 
 export interface PostgresPlace extends PlaceWords {
@@ -32,7 +32,7 @@ export function parseDatabaseUrl(url: string): PostgresPlace {
     .join(',');
   return {
     servers,
-    Client: clientClassFor(servers),
+    Client: databaseClientClass(servers),
     host: address,
     database,
     user,

@@ -16,7 +16,7 @@ export interface StoredReview extends Omit<ReviewRow, 'findings' | 'criteria' | 
   readonly sentBackAttempt: number | null;
 }
 
-export async function reviewOf(
+export async function readTreeReview(
   db: Reads,
   taskId: string,
   tree: string,

@@ -18,7 +18,10 @@ export async function allEdges(db: Db): Promise<readonly DependencyTable[]> {
 }
 
 /** The blockers of each of these tasks. */
-export async function edgesOf(db: Db, ids: readonly string[]): Promise<readonly DependencyTable[]> {
+export async function readEdges(
+  db: Db,
+  ids: readonly string[],
+): Promise<readonly DependencyTable[]> {
   return db
     .selectFrom('task_dependencies')
     .selectAll()

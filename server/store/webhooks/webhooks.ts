@@ -38,7 +38,7 @@ export async function beginWebhookCursor(tx: Tx, endpoint: string, seq: number):
 }
 
 /** Events of these types after a number, in order. */
-export async function readEventsOf(
+export async function readEventsByType(
   db: Reads,
   types: readonly string[],
   after: number,
@@ -238,7 +238,7 @@ export async function countDeliveries(
  * Makes deliveries due again, with all of their tries: those with the ids in any state or, without
  * ids, all that failed. Resolves with their ids.
  */
-export async function sendAgain(
+export async function retryDeliveries(
   tx: Tx,
   ids: readonly string[] | null,
   nowMs: number,

@@ -93,7 +93,7 @@ async function insertCandidate(
 }
 
 /** The task that this one is a candidate of. */
-export async function candidateOf(db: Reads, id: string): Promise<string | null> {
+export async function readCandidateTask(db: Reads, id: string): Promise<string | null> {
   const row = await db
     .selectFrom('tasks')
     .select('candidate_of')

@@ -148,7 +148,7 @@ async function lastDurationMs(db: Reads, command: string): Promise<readonly numb
 }
 
 /** Counts the gated attempts by the same agent in the same epic, and how many of them passed. */
-export async function pastGatesOf(db: Reads, taskId: string): Promise<PastGates> {
+export async function readPastGates(db: Reads, taskId: string): Promise<PastGates> {
   const own = await db
     .selectFrom('attempts')
     .innerJoin('tasks', 'tasks.id', 'attempts.task_id')

@@ -123,7 +123,7 @@ export async function openLandings(db: Reads): Promise<number> {
   return row.n;
 }
 
-export async function landingOf(
+export async function readLanding(
   db: Reads,
   owner: { readonly taskId: string; readonly epoch: number },
 ): Promise<LandingRow | null> {
@@ -152,7 +152,7 @@ export async function forgetLanding(
  * Records that users rebased or amended, so that a task's landed work is on the line under a commit
  * other than `was`.
  */
-export async function noteLandedAgain(
+export async function recordNewLandedCommit(
   tx: Tx,
   taskId: string,
   landed: { readonly was: string; readonly sha: string; readonly branch: string },

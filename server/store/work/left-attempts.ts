@@ -8,7 +8,7 @@ export type LeftAttempt = Pick<
 >;
 
 /** Attempts that were interrupted elsewhere while their process was recorded on this machine. */
-export async function attemptsLeftOn(
+export async function interruptedElsewhere(
   db: Reads,
   machine: string,
   only: { readonly taskId: string; readonly number: number } | null = null,

@@ -98,7 +98,7 @@ export async function readEarlierAnswers(
     .execute();
 }
 
-export async function paceOf(tx: Reads, account: string): Promise<Pace | null> {
+export async function readPace(tx: Reads, account: string): Promise<Pace | null> {
   const row = await tx
     .selectFrom('accounts')
     .select(['pace_agents', 'pace_at_ms'])

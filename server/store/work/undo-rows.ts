@@ -5,7 +5,7 @@ import type { Db } from '../rows/one-moment.ts';
 import type { TaskRow, Tx } from '../schema/tables.ts';
 
 /** The epic's top-level tasks in plan order. */
-export async function rootTasksOf(db: Db, epicId: string): Promise<readonly TaskRow[]> {
+export async function readRootTasks(db: Db, epicId: string): Promise<readonly TaskRow[]> {
   return await db
     .selectFrom('tasks')
     .selectAll()
@@ -23,7 +23,10 @@ export interface Dependent {
 }
 
 /** Tasks that wait for one of these, directly or indirectly, nearest first. Omits canceled ones. */
-export async function dependentsOf(db: Db, ids: readonly string[]): Promise<readonly Dependent[]> {
+export async function readDependents(
+  db: Db,
+  ids: readonly string[],
+): Promise<readonly Dependent[]> {
   const rows = await db
     .selectFrom('tasks')
     .select(['id', 'parent_id', 'status', 'epic_id'])

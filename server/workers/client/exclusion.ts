@@ -35,7 +35,7 @@ const secretNames: readonly RegExp[] = [
 ];
 
 /** Returns null if the path may be transferred. `path` is relative, with forward slashes. */
-export function exclusionOf(path: string, isTracked: boolean): ExclusionReason | null {
+export function exclusionReason(path: string, isTracked: boolean): ExclusionReason | null {
   const names = path.split('/').map((name) => name.toLowerCase());
   if (names.some((name) => ownNames.has(name))) return 'own';
   if (names.some((name) => secretNames.some((pattern) => pattern.test(name)))) return 'secret';

@@ -13,7 +13,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { exclusionOf, staysInside } from './exclusion.ts';
+import { exclusionReason, staysInside } from './exclusion.ts';
 import type { SentEntry } from './pack.ts';
 import type { JobResult, ResultFile } from './unpack.ts';
 import { Parents } from './upload-plan.ts';
@@ -67,7 +67,7 @@ export async function importResult(request: ImportRequest): Promise<Imported> {
 
 function mayCome(request: ImportRequest, path: string, refused: Refused): boolean {
   const sent = request.sent.has(path);
-  const reason = exclusionOf(path, sent);
+  const reason = exclusionReason(path, sent);
   if (reason === 'secret') refused.add('its name looks like a secret', path);
   if (reason !== null) return false;
   const submodule = request.submodules.find(

@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/failure.ts';
 import type { LeftOut } from '../../core/work/left-out.ts';
 import {
   brokenCap,
-  exclusionOf,
+  exclusionReason,
   isText,
   staysInside,
   uploadCaps,
@@ -62,7 +62,7 @@ export function planUpload(
   const add = (path: string, isTracked: boolean): string | null => {
     if (submodules.has(path)) return null;
     if (listing.droverIgnored.has(path)) return leftOut.add(path, 'ignored');
-    const reason = exclusionOf(path, isTracked);
+    const reason = exclusionReason(path, isTracked);
     if (reason === 'secret') return leftOut.add(path, reason);
     if (reason !== null) return leftOut.add(excludedFolder(path, isTracked), reason);
     if (path.endsWith('/')) return leftOut.add(path, 'repository');
@@ -131,7 +131,7 @@ class LeftOutList {
 function excludedFolder(path: string, isTracked: boolean): string {
   let end = path.indexOf('/');
   while (end !== -1) {
-    if (exclusionOf(path.slice(0, end), isTracked) !== null) return path.slice(0, end + 1);
+    if (exclusionReason(path.slice(0, end), isTracked) !== null) return path.slice(0, end + 1);
     end = path.indexOf('/', end + 1);
   }
   return path;

@@ -1,6 +1,6 @@
 // The time limits of the worker contract, in milliseconds. Tests use shorter ones.
 
-import { keysOf } from '../../core/keys-of.ts';
+import { typedKeys } from '../../core/keys-of.ts';
 import { jobKeptMs, keepaliveMs, killAfterMs } from '../wire.ts';
 
 export interface WorkerTimes {
@@ -37,7 +37,7 @@ const variables: Readonly<Record<keyof WorkerTimes, string>> = {
 export function workerTimes(env: NodeJS.ProcessEnv): WorkerTimes {
   if (env['DROVER_TEST'] !== '1') return usual;
   const times = { ...usual };
-  for (const key of keysOf(usual)) {
+  for (const key of typedKeys(usual)) {
     const text = env[variables[key]] ?? '';
     if (/^\d{1,9}$/.test(text)) times[key] = Number(text);
   }

@@ -5,7 +5,7 @@
 import {
   candidateLine,
   type ChooseRule,
-  changedLinesOf,
+  countDiffLines,
   judgeCandidates,
   linesOfCandidate,
   candidateStanding,
@@ -96,7 +96,7 @@ async function testCandidate(
   const task = await existingTask(engine.store.db, claim.taskId);
   const commit = task.commit_sha ?? '';
   const diff = await engine.git.diff(task.base_sha ?? '', commit);
-  const lines = diff.ok ? changedLinesOf(diff.value) : null;
+  const lines = diff.ok ? countDiffLines(diff.value) : null;
   const size = {
     changedLines: lines === null ? null : lines.added + lines.removed,
     removedLines: lines?.removed ?? null,

@@ -7,7 +7,7 @@ import { landingRef } from '../../core/work/ref-names.ts';
 import type { Sha } from '../../git/sha.ts';
 import {
   type AttemptRow,
-  blockersOf,
+  readBlockers,
   type Claim,
   taskAndSubTaskIds,
   forgetArrival,
@@ -37,7 +37,7 @@ export interface NoBase {
 
 export interface BaseFacts {
   readonly attempt: AttemptRow;
-  readonly blockers: Awaited<ReturnType<typeof blockersOf>>;
+  readonly blockers: Awaited<ReturnType<typeof readBlockers>>;
   /** The base of the task's other candidates; null if it is not a candidate. */
   readonly shared: Sha | null;
   /** The snapshot that a person chose as the start. */
@@ -52,7 +52,7 @@ export async function baseFacts(
   const { db } = engine.store;
   const [attempt, blockers, shared, stored] = await Promise.all([
     lastAttempt(db, claim.taskId),
-    blockersOf(db, claim.parts),
+    readBlockers(db, claim.parts),
     baseOfCandidates(engine, claim.taskId),
     storedChoice(engine, claim),
   ]);
@@ -106,7 +106,7 @@ export async function chooseBase(
 async function resetBlocker(
   engine: Uses<'store'>,
   { taskId }: Claim,
-  blockers: Awaited<ReturnType<typeof blockersOf>>,
+  blockers: Awaited<ReturnType<typeof readBlockers>>,
   line: string,
 ): Promise<NoBase | null> {
   const open = blockers.filter(({ status }) => status !== 'completed');

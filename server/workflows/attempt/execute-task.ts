@@ -4,7 +4,7 @@ import { storedCause } from '../../core/plan/block-cause.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
-  candidateOf,
+  readCandidateTask,
   type Claim,
   existingRun,
   existingTask,
@@ -25,7 +25,7 @@ import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { AttemptOfTask, Engine, StartedAttempt, Uses } from '../kit/engine-ports.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
-import { holdFinished, publishAgain } from './refused-work.ts';
+import { holdFinished, republishWork } from './refused-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { chooseGateCommand, submitLanding } from './submission.ts';
 import { workParts } from './work-parts.ts';
@@ -90,13 +90,13 @@ async function executeUntilStopped(begun: Omit<StartedAttempt, 'runRow'>): Promi
   const [runRow, isStopped, candidate] = await Promise.all([
     existingRun(engine.store.db, claim.runId),
     isStopRequested(engine, claim),
-    candidateOf(engine.store.db, claim.taskId),
+    readCandidateTask(engine.store.db, claim.taskId),
   ]);
   const started = { ...begun, runRow };
   if (isStopped) return settleStop(engine, run, claim);
   const isCandidate = candidate !== null;
   if (claim.commitSha !== null) {
-    if (!(await publishAgain(engine, run, claim, claim.commitSha, signal))) return 'unpublished';
+    if (!(await republishWork(engine, run, claim, claim.commitSha, signal))) return 'unpublished';
     if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);
     await run.commit('committed', (tx) => goOnWithWork(engine, tx, claim, claim.commitSha));
     return gateCandidate(started);

@@ -126,7 +126,7 @@ function valuesText(values: readonly string[]): string {
 }
 
 /** Keeps the work of an attempt whose worktree is known only from the rows. */
-export async function keepWorkOf(
+export async function keepAttemptWork(
   engine: Uses<'files' | 'git' | 'machineId' | 'report' | 'store'>,
   claim: NumberedAttempt,
   note: KeptNote,

@@ -1,7 +1,7 @@
 // Collects the facts for a part's prompt. Core writes the text.
 
 import { stepText } from '../../core/format.ts';
-import { attachmentsIn } from '../../core/plan/attachments.ts';
+import { findAttachments } from '../../core/plan/attachments.ts';
 import type { PromptPlan } from '../../core/prompt/plan-prompt.ts';
 import {
   buildPrompt,
@@ -15,7 +15,7 @@ import {
   approvedPlan,
   readAttempt,
   type AttemptRow,
-  blockersOf,
+  readBlockers,
   type Claim,
   committedSince,
   completedInEpic,
@@ -25,12 +25,12 @@ import {
   lastPlan,
   markHintDelivered,
   openHints,
-  subTasksOf,
+  readSubTasks,
 } from '../../store/port.ts';
 import { type ContinuedSession, presentWork } from './earlier-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { notesForPrompt } from './notes-for-prompt.ts';
-import { surroundingsOf } from './surroundings.ts';
+import { describeSurroundings } from './surroundings.ts';
 
 type Prompting = Uses<
   'clock' | 'files' | 'git' | 'machineId' | 'mask' | 'places' | 'settings' | 'store'
@@ -69,7 +69,7 @@ export async function buildPartPrompt(
     openHints(db, hintIds(claim, part)),
     // A new conversation also gets the earlier hints, which it has not received.
     allHints(db, hintIds(claim, part)),
-    surroundingsOf(engine, claim, attempt, hasTools),
+    describeSurroundings(engine, claim, attempt, hasTools),
     promptInput(engine, claim, attempt, part),
     notesForPrompt(engine, attempt, part),
   ]);
@@ -140,7 +140,7 @@ async function promptInput(
   const settings = engine.settings();
   const [task, blockers, subTasks, failed, plan, present] = await Promise.all([
     existingTask(db, part),
-    blockersOf(db, [part]),
+    readBlockers(db, [part]),
     doneBefore(engine, part),
     lastFailure(engine, claim, attempt),
     planOf(engine, claim),
@@ -218,7 +218,7 @@ async function siblingsOf(
 ): Promise<PromptInput['siblings']> {
   if (parentId === null) return null;
   const { id, title } = await existingTask(engine.store.db, parentId);
-  const rows = (await subTasksOf(engine.store.db, parentId)).slice(0, siblingsMax);
+  const rows = (await readSubTasks(engine.store.db, parentId)).slice(0, siblingsMax);
   const all = rows.map((row) => ({ id: row.id, title: row.title }));
   return { parent: { id, title }, all, index: all.findIndex((row) => row.id === part) };
 }
@@ -290,7 +290,7 @@ async function doneBefore(
   engine: Uses<'store'>,
   part: string,
 ): Promise<NonNullable<PromptInput['subTasks']>> {
-  const rows = await subTasksOf(engine.store.db, part);
+  const rows = await readSubTasks(engine.store.db, part);
   return rows
     .filter((row) => row.status !== 'cancelled')
     .slice(0, siblingsMax)
@@ -306,7 +306,7 @@ async function attachmentsOf(
   description: string,
 ): Promise<NonNullable<PromptInput['attachments']>> {
   const found: { name: string; path: string | null }[] = [];
-  for (const name of attachmentsIn(description)) {
+  for (const name of findAttachments(description)) {
     const path = `${places.attachments}/${name}`;
     const isHere = attempt.runs_on !== 'remote' && (await files.isFile(path));
     found.push({ name, path: isHere ? path : null });

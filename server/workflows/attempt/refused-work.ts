@@ -7,7 +7,7 @@ import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitFailure } from '../../git/port.ts';
 import {
-  candidateOf,
+  readCandidateTask,
   type Claim,
   goesOnAfter,
   lastAttempt,
@@ -52,7 +52,7 @@ export async function endUncommitted(
     if (kind !== 'refused' || made === undefined) {
       return endFinished(engine, tx, claim, { part, path, trouble });
     }
-    const lands = isWhole(made) && (await candidateOf(tx, claim.taskId)) === null;
+    const lands = isWhole(made) && (await readCandidateTask(tx, claim.taskId)) === null;
     await holdRefused(engine, tx, claim, { words: message, commit: made.commit, lands });
   });
 }
@@ -95,7 +95,7 @@ export async function holdFinished(
  * Publishes earlier finished work so that every machine can fetch it. Returns false if that fails,
  * which ends the attempt.
  */
-export async function publishAgain(
+export async function republishWork(
   engine: Refused & Uses<'git' | 'machineId' | 'report'>,
   run: DurableRun<Tx>,
   claim: Claim,
@@ -126,7 +126,7 @@ async function endUnpublished(
   { kind, message }: GitFailure,
 ): Promise<void> {
   if (kind === 'refused') {
-    const lands = (await candidateOf(tx, claim.taskId)) === null;
+    const lands = (await readCandidateTask(tx, claim.taskId)) === null;
     return holdRefused(engine, tx, claim, { words: message, commit, lands });
   }
   const { taskId, epoch, runId, attempt, agent } = claim;

@@ -17,7 +17,7 @@ import {
 } from '../../store/port.ts';
 import { endLeftAgent } from '../landing/orphan-commands.ts';
 import type { AttemptInRun, AttemptOfTask, Uses } from '../kit/engine-ports.ts';
-import { keepWorkOf, type KeptNote } from './kept-work.ts';
+import { keepAttemptWork, type KeptNote } from './kept-work.ts';
 
 export async function isStopRequested(
   engine: Uses<'store'>,
@@ -38,7 +38,7 @@ export async function settleStop(
 ): Promise<string> {
   await endLeftAgent(engine, claim.taskId, claim.epoch);
   await keepStopped(engine, claim);
-  await run.commit('stopped', (tx) => settleStopIn(engine, tx, claim));
+  await run.commit('stopped', (tx) => settleStopInTransaction(engine, tx, claim));
   return 'stopped';
 }
 
@@ -49,7 +49,7 @@ async function keepStopped(
 ): Promise<void> {
   const row = await taskById(engine.store.db, claim.taskId);
   const kind = row?.stop_requested ?? 'stop';
-  await keepWorkOf(engine, claim, stopNotes[kind]);
+  await keepAttemptWork(engine, claim, stopNotes[kind]);
 }
 
 const stopNotes: Readonly<Record<StopKind, KeptNote>> = {
@@ -58,7 +58,7 @@ const stopNotes: Readonly<Record<StopKind, KeptNote>> = {
   stop: { reason: 'stopped', author: 'agent' },
 };
 
-export async function settleStopIn(
+export async function settleStopInTransaction(
   engine: Uses<'clock' | 'store'>,
   tx: Tx,
   claim: AttemptInRun,
@@ -112,7 +112,7 @@ export async function stoppedInstead(
 ): Promise<boolean> {
   const row = await taskById(tx, claim.taskId);
   if (row === null || row.stop_requested === null || row.epoch !== claim.epoch) return false;
-  await settleStopIn(engine, tx, claim);
+  await settleStopInTransaction(engine, tx, claim);
   return true;
 }
 

@@ -8,7 +8,7 @@ import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts'
 import { judgeWork, type Judgement, type Undecided } from '../../core/plan/verdict.ts';
 import {
   attemptsSince,
-  candidateOf,
+  readCandidateTask,
   type Claim,
   existingTask,
   handOverWork,
@@ -61,7 +61,7 @@ export async function submit(
   const facts = { summary, changed, held, ...reasons, protected: guarded, aside, ...left };
   const judgement = judgeWork({ ...facts, task });
   const [candidate, wasCutOff] = await Promise.all([
-    candidateOf(tx, claim.taskId),
+    readCandidateTask(tx, claim.taskId),
     !changed && workWasCutOff(tx, claim),
   ]);
   const isCandidate = candidate !== null;

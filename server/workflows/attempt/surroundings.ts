@@ -20,7 +20,7 @@ const othersMax = 20;
 const filesMax = 200;
 
 /** Returns null for a planning attempt, whose work is not built and not tested. */
-export async function surroundingsOf(
+export async function describeSurroundings(
   engine: Uses<'git' | 'mask' | 'settings' | 'store'>,
   claim: Claim,
   attempt: AttemptRow,

@@ -11,7 +11,7 @@ import {
   epicsToStart,
   type Hold,
   pacedAccounts,
-  paceOf,
+  readPace,
   readHolds,
   type Reads,
   setHolds,
@@ -130,7 +130,7 @@ async function paceHolds(
     pacedAccounts(db),
   ]);
   for (const name of paced) {
-    const pace = await paceOf(db, name);
+    const pace = await readPace(db, name);
     const allowed = agentsAllowed(pace, nowMs, workers);
     if (allowed >= workers) continue;
     const left = Math.max(0, allowed - (busy.get(name) ?? 0));
@@ -151,7 +151,7 @@ export async function slowDown(
 ): Promise<void> {
   if (!isOverload(retry)) return;
   const busy = (await busyAgents(tx)).get(claim.agent) ?? 1;
-  const before = await paceOf(tx, claim.agent);
+  const before = await readPace(tx, claim.agent);
   const workers = await workersOfLargestRun(tx);
   const pace = slowerPace(before, engine.clock.now(), { workers, busy });
   if (pace !== null) await setPace(tx, claim.agent, pace);

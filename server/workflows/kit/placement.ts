@@ -20,7 +20,7 @@ import type { Uses } from './engine-ports.ts';
 const queuePrefix = 'agents@';
 
 /** The queue for attempts of one machine, which no other machine takes. */
-export function agentQueueOf(machine: string): string {
+export function agentQueueName(machine: string): string {
   return machine === '' ? 'agents' : `${queuePrefix}${machine}`;
 }
 

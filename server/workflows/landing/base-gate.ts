@@ -259,7 +259,7 @@ export async function stopBaseGate(
 }
 
 /** Runs the gate at a user's request. Resolves when it has ended. */
-export async function testBaseNow(
+export async function requestBaseTest(
   engine: Asking,
   line: string,
   command: string,

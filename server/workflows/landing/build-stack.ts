@@ -15,7 +15,7 @@ import { rescueRef } from '../../core/work/ref-names.ts';
 import { trailerValue } from '../../core/work/trailers.ts';
 import type { GitResult } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
-import { fixesOfPulls, rootTasksOf, stackLevels } from '../../store/port.ts';
+import { fixesOfPulls, readRootTasks, stackLevels } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 
@@ -71,7 +71,7 @@ export async function buildStack(
   const { levels, nextPosition } = await stackLevels(db, epicId);
   const onTop = new Set<Sha>();
   const joined = new Set<Sha>();
-  const titles = new Map((await rootTasksOf(db, epicId)).map(({ id, title }) => [id, title]));
+  const titles = new Map((await readRootTasks(db, epicId)).map(({ id, title }) => [id, title]));
   const fixes = await fixesOfPulls(db, epicId);
   const given = { epicId, steps: steps.value, levels, titles, fixes, nextPosition };
   // The loop ends because each further try adds a commit to one of the two sets.
@@ -115,7 +115,7 @@ async function lineSteps(
     const why = `${epicId} has more than ${stepsMax} commits that ${baseName} does not have, which is too much for a stack; set [forge] shape = "epic"`;
     return err(failure('conflict', why));
   }
-  const own = new Set((await rootTasksOf(engine.store.db, epicId)).map(({ id }) => id));
+  const own = new Set((await readRootTasks(engine.store.db, epicId)).map(({ id }) => id));
   const steps = listed.value.map(({ sha, parents, subject, trailers }): LineStep => {
     const named = trailers.map((line) => trailerValue('task', line));
     const task = named.find((id) => id !== null && own.has(id)) ?? null;

@@ -8,7 +8,7 @@ import {
   type LandingRow,
   lastGateDurationMs,
   noteRunningGates,
-  pastGatesOf,
+  readPastGates,
 } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { KnownMerges, type Link } from './chain.ts';
@@ -177,7 +177,7 @@ export class EarlyGates {
   async oddsOf(row: LandingRow): Promise<number> {
     const known = this.#odds.get(row.position);
     if (known !== undefined) return known;
-    const odds = oddsOf(await pastGatesOf(this.#engine.store.db, row.task_id));
+    const odds = oddsOf(await readPastGates(this.#engine.store.db, row.task_id));
     this.#odds.set(row.position, odds);
     return odds;
   }

@@ -32,7 +32,7 @@ import { asLander } from './lander.ts';
 import { landInRounds, type LineMerge } from './land-rounds.ts';
 import { handMerge, handPick, isPicked } from '../line/advice.ts';
 import { findCommitOnLine } from '../line/landed.ts';
-import { landingHead, syncLine } from '../line/line.ts';
+import { mergeTargetForLanding, syncLine } from '../line/line.ts';
 import { ownBaseOfLine } from '../line/range.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -105,7 +105,7 @@ export function testOnBaseName({ id }: Pick<RunRow, 'id'>, { epicId, tip, base }
 }
 
 /** Runs the gate of an epic on the forge again, because its base has moved. */
-export async function testOnBase(
+export async function regateOnNewBase(
   engine: Uses<'durable' | 'machineId'>,
   row: RunRow,
   at: HeadOnBase,
@@ -211,7 +211,7 @@ async function buildEpic(
   const forge = input.isPullRequest === true ? await forgeSettings(engine, input) : null;
   const found =
     forge === null
-      ? await landingHead(engine, input.target)
+      ? await mergeTargetForLanding(engine, input.target)
       : await forgeHead(engine, forge.base ?? input.target);
   if (!found.ok) return notBuilt(found.error);
   const { tip, head, includes } = found.value;

@@ -32,7 +32,7 @@ import { followLine } from '../line/follow.ts';
 import { isOnLine, moveLine } from '../line/move.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine } from '../kit/engine-ports.ts';
-import { settleStopIn } from '../attempt/stops.ts';
+import { settleStopInTransaction } from '../attempt/stops.ts';
 import { readRedBase, waitForLine } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
 
@@ -227,7 +227,7 @@ class Landing {
           continue;
         }
         await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'withdrawn');
-        if (owned) await settleStopIn(this.#engine, tx, this.#claimOf(row));
+        if (owned) await settleStopInTransaction(this.#engine, tx, this.#claimOf(row));
       }
       return staying;
     });

@@ -9,7 +9,7 @@ import {
   type SpeculationFacts,
 } from '../../core/line/speculate.ts';
 import { hasMoreLandings, type LandingRow } from '../../store/port.ts';
-import { landingHead, type LandingHead } from '../line/line.ts';
+import { mergeTargetForLanding, type LandingHead } from '../line/line.ts';
 import { buildChain, type Chain, type Link } from './chain.ts';
 import { type EarlyGates, type GatingLine, nameOf } from './early-gates.ts';
 import { type LandingBatch, nothingBuilt } from './landing-batch.ts';
@@ -40,7 +40,7 @@ export async function nextLanding(
   gates: EarlyGates,
   stop: AbortSignal,
 ): Promise<LandingBatch> {
-  const found = await landingHead(engine, place.line);
+  const found = await mergeTargetForLanding(engine, place.line);
   if (!found.ok) return { ...nothingBuilt, problem: found.error };
   // Without a gate for this batch, users' new commits are left to a landing that tests them.
   const isGated = rows.some((row) => row.gate_command !== null);

@@ -15,7 +15,7 @@ import {
   countSentBack,
   type LandingRow,
   markSentBack,
-  reviewOf,
+  readTreeReview,
   type StoredReview,
   taskById,
 } from '../../store/port.ts';
@@ -87,10 +87,10 @@ async function reviewItem(
   // A person approved it.
   if (task === null || task.status === 'needs_review') return isFree;
   const question = { row, task, runId, commit, before, tree };
-  const known = await reviewOf(db, row.task_id, tree);
+  const known = await readTreeReview(db, row.task_id, tree);
   if (known === null && !(await isWanted(engine, question))) return isFree;
   const problem = known === null ? await runReview(engine, question, stop) : null;
-  const review = known ?? (await reviewOf(db, row.task_id, tree));
+  const review = known ?? (await readTreeReview(db, row.task_id, tree));
   const step = decideReview({
     blocking: review === null ? null : blockingAmong(review.findings).length,
     rounds: await countSentBack(db, row.task_id, tree),

@@ -1,7 +1,7 @@
 // Gathers the facts about a line, once for each decision.
 
 import { type LineFacts, type Relation } from '../../core/line/decide.ts';
-import { bearOurHand, landingsIn, withoutBrought } from '../../core/line/waiting.ts';
+import { bearOurHand, waitingLandings, withoutBrought } from '../../core/line/waiting.ts';
 import { branchRef, landingRef } from '../../core/work/ref-names.ts';
 import { type GitResult, GitRefusal, type LineCommit } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -84,7 +84,7 @@ async function waitingWork(
   // since.
   const followed = row?.followed_sha ?? null;
   const since = followed !== null && (await git.treeOf(followed)).ok ? followed : target;
-  const work = landingsIn(branch, listed(await git.lineCommits(since, line, lineMax)));
+  const work = waitingLandings(branch, listed(await git.lineCommits(since, line, lineMax)));
   if (work.length === 0) return work;
   return withoutBrought(work, {
     line: listed(await git.lineCommits(line, target, lineMax)),

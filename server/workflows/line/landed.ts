@@ -5,7 +5,7 @@ import { landingRef } from '../../core/work/ref-names.ts';
 import { attemptTrailers, trailer, trailerValue } from '../../core/work/trailers.ts';
 import type { LineCommit } from '../../git/port.ts';
 import type { Sha } from '../../git/sha.ts';
-import { lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
+import { lastAttempt, recordNewLandedCommit, readLine } from '../../store/port.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { lineMax } from './facts.ts';
 
@@ -37,7 +37,7 @@ export async function updateLandedCommits(
       if (again === null || again === sha) continue;
       isFound = true;
       const landed = { was: sha, sha: again, branch };
-      await engine.store.transaction((tx) => noteLandedAgain(tx, id, landed));
+      await engine.store.transaction((tx) => recordNewLandedCommit(tx, id, landed));
     }
   }
   return isFound;

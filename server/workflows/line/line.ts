@@ -164,7 +164,7 @@ export interface LandingHead {
  * tested with it. If they conflict, the landing omits users' commits and waits for the branch as
  * well.
  */
-export async function landingHead(
+export async function mergeTargetForLanding(
   engine: Uses<'git' | 'machineId' | 'store'>,
   branch: string,
 ): Promise<Result<LandingHead>> {

@@ -3,7 +3,7 @@
 // with a remedy.
 
 import { Refusal } from '../../core/failure.ts';
-import { redBaseOf } from '../../core/plan/block-cause.ts';
+import { redBaseCause } from '../../core/plan/block-cause.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
 import {
   addHint,
@@ -234,7 +234,7 @@ export async function freshStart(
   // The slot has the only copy of uncommitted work.
   if (goesOn !== 'uncommitted') await releaseSlot(tx, 'task', row.id);
   // A person may have fixed the cause without a commit.
-  const cause = redBaseOf(row);
+  const cause = redBaseCause(row);
   if (cause !== null) await askBaseGate(tx, cause.line, engine.clock.now());
   return true;
 }

@@ -1,7 +1,7 @@
 // A person resolved an external block of a task, or its conflict.
 
 import { Refusal } from '../../core/failure.ts';
-import { redBaseOf } from '../../core/plan/block-cause.ts';
+import { redBaseCause } from '../../core/plan/block-cause.ts';
 import { addHint, waiveRedBase } from '../../store/port.ts';
 import { finishedAs } from '../attempt/refused-work.ts';
 import type { Uses } from '../kit/engine-ports.ts';
@@ -22,7 +22,7 @@ export async function resolveTask(
   { note, anyway }: Resolution,
 ): Promise<void> {
   const row = await requireRoot(engine, id, 'resolved');
-  const cause = redBaseOf(row);
+  const cause = redBaseCause(row);
   if (anyway && cause === null)
     throw new Refusal(
       'bad_state',

@@ -5,7 +5,7 @@ import type { SnapshotView } from '../../git/snapshot-port.ts';
 import { basesOfTask, lastAttempt, type Store } from '../../store/port.ts';
 import { freshStart, isHeld, requireRoot } from './controls.ts';
 import { restoreRef } from '../attempt/earlier-work.ts';
-import { keepWorkOf } from '../attempt/kept-work.ts';
+import { keepAttemptWork } from '../attempt/kept-work.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 
 export interface Numbered extends SnapshotView {
@@ -14,7 +14,7 @@ export interface Numbered extends SnapshotView {
 }
 
 /** The snapshots of a task. The search ends at the base commits of its attempts. */
-export async function snapshotsOf(
+export async function readSnapshots(
   db: Store['db'],
   git: Pick<Engine['git'], 'listSnapshots'>,
   id: string,
@@ -52,7 +52,7 @@ export async function restoreTask(
   wanted: number | null,
 ): Promise<number> {
   const row = await requireRoot(engine, id, 'restored');
-  const chosen = chooseSnapshot(await snapshotsOf(engine.store.db, engine.git, id), id, wanted);
+  const chosen = chooseSnapshot(await readSnapshots(engine.store.db, engine.git, id), id, wanted);
   if (isHeld(row)) {
     throw new Refusal('bad_state', `${id} is running. Run \`drover pause ${id}\` first.`);
   }
@@ -62,7 +62,7 @@ export async function restoreTask(
   const last = await lastAttempt(engine.store.db, id);
   if (last !== null) {
     const found = { reason: 'found', author: 'unknown' } as const;
-    await keepWorkOf(engine, { taskId: id, attempt: last.number }, found);
+    await keepAttemptWork(engine, { taskId: id, attempt: last.number }, found);
   }
   const next = (last?.number ?? 0) + 1;
   const ref = restoreRef(id, next);

@@ -23,7 +23,7 @@ import { withGitFallback } from '../kit/git-trouble.ts';
 import { asLander } from '../landing/lander.ts';
 import { landInRounds, type LineMerge, type RoundsEnd } from '../landing/land-rounds.ts';
 import { forgeHead, planUndoPull } from '../landing/pull-request.ts';
-import { landingHead } from '../line/line.ts';
+import { mergeTargetForLanding } from '../line/line.ts';
 import type { EngineOfRun } from '../kit/engine-of-run.ts';
 import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
@@ -164,7 +164,7 @@ async function buildUndo(
 ): Promise<Built> {
   const found =
     input.forge === undefined
-      ? await landingHead(engine, input.line)
+      ? await mergeTargetForLanding(engine, input.line)
       : await forgeHead(engine, input.forge.base);
   if (!found.ok) return { kind: 'failed', failure: found.error };
   const { tip, head, includes } = found.value;

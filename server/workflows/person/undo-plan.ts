@@ -13,7 +13,7 @@ import { trailer } from '../../core/work/trailers.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { ForgeMerge } from '../../core/forge/pull-plan.ts';
 import {
-  dependentsOf,
+  readDependents,
   epicById,
   type EpicOnForge,
   epicOnForge,
@@ -21,7 +21,7 @@ import {
   flagsOfRun,
   lastAttempt,
   readLine,
-  rootTasksOf,
+  readRootTasks,
   type TaskRow,
 } from '../../store/port.ts';
 import { isHeld, requireRoot } from './controls.ts';
@@ -67,7 +67,7 @@ export async function planUndo(
   const plan = epic === null ? await planTask(engine, id) : await planEpic(engine, epic);
   const undone = plan.tasks.map((task) => task.id);
   // Tasks of the epic are reverted with it, including those that were undone before.
-  const found = await dependentsOf(engine.store.db, undone);
+  const found = await readDependents(engine.store.db, undone);
   const dependents = found.filter(({ epicId }) => epic === null || epicId !== epic.id);
   const running = dependents.find(({ status }) => runningStatuses.has(status));
   if (running !== undefined) {
@@ -116,7 +116,7 @@ async function planEpic(
   epic: EpicRow,
 ): Promise<UndoPlan> {
   const { id } = epic;
-  const rows = await rootTasksOf(engine.store.db, id);
+  const rows = await readRootTasks(engine.store.db, id);
   const busy = rows.find((row) => isHeld(row) || row.status === 'needs_review');
   if (busy !== undefined) {
     throw new Refusal(

@@ -32,7 +32,7 @@ import type { Engine, Uses } from '../kit/engine-ports.ts';
 import { isStopped } from '../kit/scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
 import { tasksWithoutAgent } from './unusable-agents.ts';
-import { agentQueueOf, openPlacement, type Placement } from '../kit/placement.ts';
+import { agentQueueName, openPlacement, type Placement } from '../kit/placement.ts';
 
 interface Free {
   /** Number of tasks that the run itself may start. */
@@ -289,7 +289,7 @@ async function claimFor(
     if (claim === null) continue;
     if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);
     await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
-      queue: agentQueueOf(machine),
+      queue: agentQueueName(machine),
     });
     places.taken(machine);
     if (runsOn === 'remote') remote.left -= 1;

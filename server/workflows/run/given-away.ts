@@ -6,7 +6,7 @@ import { attemptKey } from '../attempt/execute-task.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
-import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
+import { interruptedElsewhere, forgetProcess, type LeftAttempt } from '../../store/port.ts';
 
 /** Attempts of this machine that ended elsewhere while their process was recorded here. */
 export async function endReassignedTasks(
@@ -14,7 +14,7 @@ export async function endReassignedTasks(
     'files' | 'git' | 'machineId' | 'places' | 'processes' | 'report' | 'store' | 'switchboard'
   >,
 ): Promise<void> {
-  for (const { task_id: taskId, number } of await attemptsLeftOn(
+  for (const { task_id: taskId, number } of await interruptedElsewhere(
     engine.store.db,
     engine.machineId,
   )) {
@@ -22,7 +22,10 @@ export async function endReassignedTasks(
     // If the attempt continues here, it has already adopted the process, and its new agent has the
     // same mark.
     await engine.switchboard.turns.runIfFree(key, async () => {
-      const [attempt] = await attemptsLeftOn(engine.store.db, engine.machineId, { taskId, number });
+      const [attempt] = await interruptedElsewhere(engine.store.db, engine.machineId, {
+        taskId,
+        number,
+      });
       if (attempt !== undefined) await endLeft(engine, attempt);
     });
   }

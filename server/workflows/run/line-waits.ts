@@ -11,7 +11,7 @@ import {
   activeRunsIn,
   type AwaitedCommit,
   awaitedCommits,
-  blockersOf,
+  readBlockers,
   linesOnTheWay,
   noteArrivals,
   readClaimedParts,
@@ -136,7 +136,7 @@ export async function releaseFromMissingBase(
       continue;
     }
     const outcome = await store.transaction(async (tx) => {
-      const blockers = await blockersOf(tx, await readClaimedParts(tx, id));
+      const blockers = await readBlockers(tx, await readClaimedParts(tx, id));
       const shas = blockers.flatMap(({ landed_sha: sha }) => (sha === null ? [] : [sha]));
       await noteArrivals(tx, line, shas);
       return store.transition(tx, {
@@ -174,7 +174,7 @@ async function isFoundAgain(
   return updateLandedCommits(engine, line, await missingOn(engine, taskId, line));
 }
 
-type Blocker = Awaited<ReturnType<typeof blockersOf>>[number];
+type Blocker = Awaited<ReturnType<typeof readBlockers>>[number];
 
 /** Landed blockers of a task and of its sub-tasks whose commits the line lacks. */
 async function missingOn(
@@ -184,7 +184,7 @@ async function missingOn(
 ): Promise<readonly (Blocker & { readonly sha: Sha })[]> {
   const { db } = engine.store;
   const missing: (Blocker & { readonly sha: Sha })[] = [];
-  for (const row of await blockersOf(db, await readClaimedParts(db, taskId))) {
+  for (const row of await readBlockers(db, await readClaimedParts(db, taskId))) {
     const sha = row.landed_sha;
     if (sha !== null && !(await isInReach(engine, line, sha))) missing.push({ ...row, sha });
   }

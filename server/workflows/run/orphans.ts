@@ -13,7 +13,7 @@ import {
   failAttempt,
   forgetLanding,
   goesOnAfter,
-  landingOf,
+  readLanding,
   type LiveMachine,
   liveMachines,
   nameOfMachine,
@@ -118,7 +118,7 @@ async function ownerOf(
   machines: readonly LiveMachine[],
 ): Promise<Owner> {
   const ids = [executeWorkflowId({ taskId: row.id, epoch: row.epoch })];
-  const landing = await landingOf(engine.store.db, { taskId: row.id, epoch: row.epoch });
+  const landing = await readLanding(engine.store.db, { taskId: row.id, epoch: row.epoch });
   if (landing !== null && landing.workflow_id !== null) ids.push(landing.workflow_id);
   let owner: Owner = { kind: 'gone' };
   for (const id of ids) {

@@ -4,7 +4,7 @@
 
 import * as connect from '../../../server/main/connect.ts';
 import { openDataProject } from '../../../server/main/data-project.ts';
-import { dataOnlyHandlers, feedOf } from '../../../server/main/data-handlers.ts';
+import { dataOnlyHandlers, storeFeed } from '../../../server/main/data-handlers.ts';
 import type { Client } from '../../../server/protocol/api.ts';
 import { localClient } from '../../../server/rpc/transport/local.ts';
 import { memoryTerminal } from '../../doubles/terminal.ts';
@@ -64,7 +64,7 @@ class LocalClients {
   async open({ root, env, settingsFlags }: connect.OpenClientOptions): Promise<Client> {
     await this.#begin();
     const project = await openDataProject(root, env, settingsFlags);
-    return localClient(dataOnlyHandlers(project), feedOf(project.store), () => {
+    return localClient(dataOnlyHandlers(project), storeFeed(project.store), () => {
       this.#closing.push(project.close());
     });
   }

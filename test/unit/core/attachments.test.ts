@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import {
-  attachmentsIn,
+  findAttachments,
   attachmentText,
   detectImageType,
 } from '../../../server/core/plan/attachments.ts';
@@ -13,8 +13,8 @@ const other = `${'1b'.repeat(32)}.webp`;
 suite('attachments of a description', () => {
   test('each image is named once, in the order of the text', () => {
     const text = `![a](attachment:${other}) and ![b](attachment:${name}), again attachment:${other}.`;
-    assert.deepEqual(attachmentsIn(text), [other, name]);
-    assert.deepEqual(attachmentsIn(text, 1), [other]);
+    assert.deepEqual(findAttachments(text), [other, name]);
+    assert.deepEqual(findAttachments(text, 1), [other]);
   });
 
   test("an image's alt text cannot end its Markdown", () => {

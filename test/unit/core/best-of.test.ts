@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {
   type Candidate,
-  changedLinesOf,
+  countDiffLines,
   type ChooseRule,
   judgeCandidates,
   candidateStanding,
@@ -105,9 +105,9 @@ suite('choosing a candidate', () => {
       '+one',
     ].join('\n');
     assert.equal(
-      Object.values(changedLinesOf(diff)).reduce((sum, n) => sum + n, 0),
+      Object.values(countDiffLines(diff)).reduce((sum, n) => sum + n, 0),
       4,
     );
-    assert.deepEqual(changedLinesOf(''), { added: 0, removed: 0 });
+    assert.deepEqual(countDiffLines(''), { added: 0, removed: 0 });
   });
 });

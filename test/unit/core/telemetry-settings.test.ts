@@ -8,7 +8,7 @@ import {
   parseOtlpEndpoint,
 } from '../../../server/core/settings/telemetry-settings.ts';
 import { telemetryVariables } from '../../../server/telemetry/export.ts';
-import { hexOf } from '../../../server/store/rows/hex-of.ts';
+import { hashHex } from '../../../server/store/rows/hex-of.ts';
 import { otlpHeaders } from '../../../server/telemetry/exporter.ts';
 
 suite('telemetry settings', () => {
@@ -50,7 +50,7 @@ suite('telemetry settings', () => {
   });
 
   test('a run is sampled as a whole, by its id, and production sends a tenth', () => {
-    const ids = Array.from({ length: 2_000 }, (_, at) => hexOf(`${at}`, 32));
+    const ids = Array.from({ length: 2_000 }, (_, at) => hashHex(`${at}`, 32));
     const share = (sampling: number | null, deployment: string): number =>
       ids.filter((id) => isSampled(id, sampling, deployment)).length / ids.length;
     assert.deepEqual(

@@ -1,7 +1,7 @@
 // A prompt is not lost when no plan could be made of it.
 
 import assert from 'node:assert/strict';
-import { planAgain } from '../../../extension/plan/plan-again.ts';
+import { askForAnotherPlan } from '../../../extension/plan/plan-again.ts';
 
 /** Fails until the prompt contains a word; records the planned and offered prompts. */
 function tries(answers: (string | null)[], edits: (string | null)[] | null) {
@@ -27,7 +27,7 @@ function tries(answers: (string | null)[], edits: (string | null)[] | null) {
 suite('plan again', () => {
   test('after a failed plan, retrying and editing the prompt are offered', async () => {
     const parts = tries(['Try Again', 'Edit Prompt'], ['good']);
-    assert.equal(await planAgain(parts, 'bad'), null);
+    assert.equal(await askForAnotherPlan(parts, 'bad'), null);
     assert.deepEqual(parts.planned, ['bad', 'bad', 'good']);
     assert.equal(
       parts.offered[0],
@@ -36,14 +36,14 @@ suite('plan again', () => {
   });
 
   test('a prompt without a plan is returned and kept, whether it was dismissed, not edited, or stopped', async () => {
-    assert.equal(await planAgain(tries([null], []), 'bad'), 'bad');
-    assert.equal(await planAgain(tries(['Edit Prompt'], [null]), 'bad'), 'bad');
-    assert.equal(await planAgain(tries([], []), 'stop'), 'stop');
+    assert.equal(await askForAnotherPlan(tries([null], []), 'bad'), 'bad');
+    assert.equal(await askForAnotherPlan(tries(['Edit Prompt'], [null]), 'bad'), 'bad');
+    assert.equal(await askForAnotherPlan(tries([], []), 'stop'), 'stop');
   });
 
   test('a plan from files has no prompt to edit', async () => {
     const parts = tries([null], null);
-    await planAgain(parts, '');
+    await askForAnotherPlan(parts, '');
     assert.deepEqual(parts.offered, ['No plan was made: the provider is overloaded. [Try Again]']);
   });
 });

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { checkedLine, type AgentEvent } from '../../../server/protocol/agent-events.ts';
-import { atMsOf, eventOfLine } from '../../../server/protocol/log-line.ts';
+import { logLineTimeMs, eventOfLine } from '../../../server/protocol/log-line.ts';
 
 const at = 1_700_000_000_000;
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, costUsd: null };
@@ -91,8 +91,8 @@ suite("lines of an agent's log", () => {
   });
 
   test('times are milliseconds, even in logs that contain seconds', () => {
-    assert.equal(atMsOf({ at }), at);
-    assert.equal(atMsOf({ at: at / 1000 }), at);
-    assert.equal(atMsOf({ at: Number.NaN }), 0);
+    assert.equal(logLineTimeMs({ at }), at);
+    assert.equal(logLineTimeMs({ at: at / 1000 }), at);
+    assert.equal(logLineTimeMs({ at: Number.NaN }), 0);
   });
 });

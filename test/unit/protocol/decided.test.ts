@@ -1,7 +1,7 @@
 // The run that a person's decision starts if no active run carries it out.
 
 import assert from 'node:assert/strict';
-import { changedBy, runAfterDecision, tasksAgain } from '../../../server/protocol/decided.ts';
+import { changedBy, runAfterDecision, tasksToReread } from '../../../server/protocol/decided.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { epicView, questionView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
@@ -13,7 +13,7 @@ suite('the run after a decision', () => {
     ];
     const run = runView({ active: false, tasks: ['done'] });
     const { epic, ids } = changedBy(snapshotOf(tasks, { run }), 'done');
-    const again = tasksAgain(snapshotOf(tasks, { run }), { epic, ids: [...ids, 'new'] });
+    const again = tasksToReread(snapshotOf(tasks, { run }), { epic, ids: [...ids, 'new'] });
     assert.deepEqual(again, ['new']);
   });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { nothingSpent } from '../../../server/core/work/budget.ts';
 import {
   addSpending,
-  paceOf,
+  readPace,
   setPace,
   spentByPart,
   spentByScope,
@@ -64,15 +64,15 @@ suite('spending', () => {
 
   test("an account's pace is shown beside its limit", async () => {
     const { store } = project;
-    assert.equal(await paceOf(store.db, 'claude'), null);
+    assert.equal(await readPace(store.db, 'claude'), null);
     await tablesOf(store.db)
       .insertInto('accounts')
       .values({ name: 'claude', limited_until_ms: 5, message: 'm' })
       .execute();
-    assert.equal(await paceOf(store.db, 'claude'), null);
+    assert.equal(await readPace(store.db, 'claude'), null);
     for (const name of ['claude', 'codex']) {
       await store.transaction((tx) => setPace(tx, name, { agents: 2, atMs: 7 }));
-      assert.deepEqual(await paceOf(store.db, name), { agents: 2, atMs: 7 });
+      assert.deepEqual(await readPace(store.db, name), { agents: 2, atMs: 7 });
     }
     const row = await tablesOf(store.db)
       .selectFrom('accounts')

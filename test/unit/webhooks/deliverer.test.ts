@@ -8,7 +8,7 @@ import { resolveSettings, shownSettings } from '../../../server/core/settings/se
 import type { WebhookEndpoint } from '../../../server/core/settings/webhook-endpoints.ts';
 import { WebhookDeliverer } from '../../../server/webhooks/deliverer.ts';
 import { isPrivate, retryAfterMs } from '../../../server/webhooks/post.ts';
-import { listDeliveries, sendAgain } from '../../../server/store/webhooks/webhooks.ts';
+import { listDeliveries, retryDeliveries } from '../../../server/store/webhooks/webhooks.ts';
 import { startWebReceiver, type WebReceiver } from '../../doubles/web-receiver.ts';
 import {
   addTasks,
@@ -155,7 +155,9 @@ suite('webhooks', () => {
     assert.equal(failed?.tries, 10);
     assert.ok(project.sources.nowMs - beganMs > 3 * dayMs);
     receiver.answer = (response) => response.end();
-    assert.deepEqual(await project.store.transaction((tx) => sendAgain(tx, null, 0)), [failed?.id]);
+    assert.deepEqual(await project.store.transaction((tx) => retryDeliveries(tx, null, 0)), [
+      failed?.id,
+    ]);
     project.sources.nowMs += 3_600_000;
     await sender.turn();
     const [sent] = await listDeliveries(project.store.db, {}, 10);

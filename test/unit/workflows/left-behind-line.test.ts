@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import type { Sha } from '../../../server/git/sha.ts';
 import { keepGateVerdict, landOnLine, readLine } from '../../../server/store/port.ts';
 import { followLine } from '../../../server/workflows/line/follow.ts';
-import { landingHead, syncLine } from '../../../server/workflows/line/line.ts';
+import { mergeTargetForLanding, syncLine } from '../../../server/workflows/line/line.ts';
 import { moveLine } from '../../../server/workflows/line/move.ts';
 import { branchRef, landingRef, rescueRef } from '../../../server/core/work/ref-names.ts';
 import { LineTending } from '../../../server/workflows/run/tending.ts';
@@ -88,7 +88,7 @@ suite('a line that its branch does not contain', () => {
   test('a tip that the line no longer contains is kept', async () => {
     const { first, secret, landed } = await landOnRewound();
     await followLine(engine, 'main');
-    const found = await landingHead(engine, 'main');
+    const found = await mergeTargetForLanding(engine, 'main');
     assert.ok(found.ok);
     const { head, includes } = found.value;
     const taking = { next: head, old: landed, reason: 'drover: take in main', includes };

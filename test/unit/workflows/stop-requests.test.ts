@@ -11,7 +11,7 @@ import {
 import { claimTask } from '../../../server/store/work/claims.ts';
 import { setAttempt } from '../../../server/store/port.ts';
 import { finishedAs } from '../../../server/workflows/attempt/refused-work.ts';
-import { settleStopIn } from '../../../server/workflows/attempt/stops.ts';
+import { settleStopInTransaction } from '../../../server/workflows/attempt/stops.ts';
 import { tablesOf } from '../../tables.ts';
 import { addTasks, memoryStore, moveTask } from '../store/memory-store.ts';
 
@@ -80,7 +80,7 @@ suite('a request to stop', () => {
         setAttempt(tx, taskId, claim.attempt, { failure_kind: 'commit_failed', pid_part: taskId }),
       );
       await requestStop(asked, taskId, kind, null);
-      await store.transaction((tx) => settleStopIn(engine as never, tx, claim));
+      await store.transaction((tx) => settleStopInTransaction(engine as never, tx, claim));
       assert.equal(await finishedAs(store.db, taskId), 'uncommitted');
       await project.close();
     });

@@ -3,7 +3,7 @@
 // shows that one has changed.
 
 import type { LoggedEvent, Usage } from '../../../server/protocol/agent-events.ts';
-import { atMsOf, eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
+import { logLineTimeMs, eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 
 /** Maximum number of output lines in one block, so that rows of a virtual list stay small. */
 export const outputLinesMax = 40;
@@ -123,7 +123,7 @@ export class Transcript {
     let mayJoin = !startsPage;
     for (const line of lines) {
       const event = eventOfLine(line);
-      const entry = this.#take(event, this.#next, atMsOf(line), mayJoin);
+      const entry = this.#take(event, this.#next, logLineTimeMs(line), mayJoin);
       if (entry !== null) this.entries.push(entry);
       this.#next += 1;
       mayJoin = true;

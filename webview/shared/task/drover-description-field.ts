@@ -11,7 +11,7 @@ import { iconStyles } from '../looks/icon.ts';
 import { iconButton } from '../looks/icon-button.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 import { inserted } from './insert-text.ts';
-import { addressesIn, hasFiles, isFromEditor, readImage } from './transfer.ts';
+import { droppedAddresses, hasFiles, isFromEditor, readImage } from './transfer.ts';
 
 const nothingAdded: Attached = { texts: [], refused: [] };
 const describeIt = 'Image added. Describe it in place of the selected words.';
@@ -152,7 +152,7 @@ export class DroverDescriptionField extends LitElement {
 
   /** The data can be read only now, in the turn of the event; the files can be read later. */
   #transferred(transfer: DataTransfer): Promise<Attached> {
-    const uris = addressesIn(transfer);
+    const uris = droppedAddresses(transfer);
     const files = [...transfer.files];
     return uris.length > 0 ? this.#host.action('attachFiles', { uris }) : this.#keep(files);
   }

@@ -14,7 +14,7 @@ import { codeStyles, proseStyles } from '../text/prose-styles.ts';
 import type { FileReference } from '../text/file-reference.ts';
 import { proseTemplate } from '../text/prose-template.ts';
 import { visibleLine } from '../looks/visible-text.ts';
-import { descriptionOf, lateNote, readOnlyReason, TaskEditor } from './task-edit.ts';
+import { taskDescription, lateNote, readOnlyReason, TaskEditor } from './task-edit.ts';
 import { formTemplate } from './task-form.ts';
 import { historyLines, type HistoryLine } from './task-history.ts';
 import {
@@ -147,7 +147,7 @@ export class DroverTask extends LitElement {
   }
 
   #description(task: TaskView, isReadOnly: boolean): TemplateResult {
-    const text = descriptionOf(task);
+    const text = taskDescription(task);
     return html`<section aria-labelledby="description">
       <h2 id="description">
         Description
@@ -219,7 +219,7 @@ export class DroverTask extends LitElement {
 
   #save(task: TaskView): void {
     const text = this.#draft?.trim() ?? '';
-    if (text !== descriptionOf(task)) this.#editor?.edit(task.id, { description: text });
+    if (text !== taskDescription(task)) this.#editor?.edit(task.id, { description: text });
     this.#leave();
   }
 

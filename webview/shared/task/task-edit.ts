@@ -25,7 +25,7 @@ export function lateNote({ status }: TaskView): string | null {
 }
 
 /** The description without the criteria, which have a separate list. */
-export function descriptionOf({ description, acceptance_criteria }: TaskView): string {
+export function taskDescription({ description, acceptance_criteria }: TaskView): string {
   return withoutCriteria(description, acceptance_criteria);
 }
 

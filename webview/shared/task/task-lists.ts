@@ -3,7 +3,11 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCount } from '../../../server/core/format.ts';
-import { candidatesOf, candidateWords, standOfView } from '../../../server/protocol/candidates.ts';
+import {
+  listCandidates,
+  candidateWords,
+  standOfView,
+} from '../../../server/protocol/candidates.ts';
 import { askingTasks } from '../../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { foreseenConflicts, foreseenWords } from '../foreseen.ts';
@@ -100,7 +104,7 @@ export function subTasksTemplate({ task, board, editor, isReadOnly }: ListParts)
 }
 
 export function candidatesTemplate({ task, board, editor }: ListParts): TemplateResult {
-  const candidates = candidatesOf(board.tasks, task.id);
+  const candidates = listCandidates(board.tasks, task.id);
   if (candidates.length === 0) return html`${nothing}`;
   return html`<section aria-labelledby="candidates">
     <h2 id="candidates">

@@ -21,7 +21,7 @@ export function isFromEditor({ types }: DataTransfer): boolean {
 }
 
 /** Addresses of dragged files, but not of web pages, which are treated as text. */
-export function addressesIn(transfer: DataTransfer): readonly string[] {
+export function droppedAddresses(transfer: DataTransfer): readonly string[] {
   const type = addressesTypeOf(transfer.types);
   if (type === null) return [];
   const data = transfer.getData(type);

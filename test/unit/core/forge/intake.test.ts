@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import {
   claimAfter,
   claimLabel,
-  claimOn,
+  decideIssueClaim,
   intakeLabel,
   waitWords,
 } from '../../../../server/core/forge/intake.ts';
@@ -25,12 +25,15 @@ suite('claims on issues', () => {
   ] as const;
   for (const { name, is, ...issue } of cases) {
     test(`${name} is ${is}`, () => {
-      assert.equal(claimOn(issue, own, false), is);
+      assert.equal(decideIssueClaim(issue, own, false), is);
     });
   }
 
   test('work that is in the plan stays, whoever requests it later', () => {
-    assert.equal(claimOn({ labels: [other, own.label], assignees: [] }, own, true), 'ours');
+    assert.equal(
+      decideIssueClaim({ labels: [other, own.label], assignees: [] }, own, true),
+      'ours',
+    );
   });
 
   test('in any order of steps, at most one project has an issue, and one project gets it in the end', () => {
@@ -77,7 +80,7 @@ class Claims {
     if (this.owners.has(label)) return;
     if (this.#next[each] === 'look') {
       const issue = { labels: this.#present, assignees: [] };
-      const claim = claimOn(issue, { label, login: '' }, false);
+      const claim = decideIssueClaim(issue, { label, login: '' }, false);
       if (claim === 'withdraw') this.#drop(label);
       if (claim !== 'free' && claim !== 'ours') return;
       this.#present = [...new Set([...this.#present, label])];

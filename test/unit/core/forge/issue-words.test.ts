@@ -1,7 +1,7 @@
 // Which issues a text selects, and which token goes to which host.
 
 import assert from 'node:assert/strict';
-import { gatheringOf, issueQueryOf } from '../../../../server/core/forge/issue-query.ts';
+import { chooseGathering, parseIssueQuery } from '../../../../server/core/forge/issue-query.ts';
 import { findTokenSource } from '../../../../server/core/forge/tokens.ts';
 
 suite('words for issues', () => {
@@ -31,9 +31,9 @@ suite('words for issues', () => {
   ];
   for (const { words, query, epic } of cases) {
     test(words.join(' '), () => {
-      const read = issueQueryOf(words);
+      const read = parseIssueQuery(words);
       assert.deepEqual(read, query);
-      assert.equal(gatheringOf(read)?.id ?? null, epic);
+      assert.equal(chooseGathering(read)?.id ?? null, epic);
     });
   }
 });

@@ -9,7 +9,7 @@ import {
 } from '../../../../server/core/forge/landing-rules.ts';
 import { chooseMethod } from '../../../../server/core/forge/merging.ts';
 import { type BranchRules, noRules } from '../../../../server/core/forge/pull-facts.ts';
-import { workflowOf } from '../../../../server/core/forge/workflow-triggers.ts';
+import { parseWorkflow } from '../../../../server/core/forge/workflow-triggers.ts';
 
 const read = <T>(value: T) => ({ kind: 'read', value }) as const;
 const unread = { kind: 'unread', why: 'no right' } as const;
@@ -166,7 +166,7 @@ suite('the requirements of landing on a forge', () => {
   ];
   for (const [yaml, isForPulls, isForQueue] of workflows) {
     test(`the triggers of ${JSON.stringify(yaml.slice(0, 40))} are read`, () => {
-      assert.deepEqual(workflowOf('ci.yml', yaml), { path: 'ci.yml', isForPulls, isForQueue });
+      assert.deepEqual(parseWorkflow('ci.yml', yaml), { path: 'ci.yml', isForPulls, isForQueue });
     });
   }
 });

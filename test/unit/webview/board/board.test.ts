@@ -17,7 +17,7 @@ import {
   type GraphLayout,
 } from '../../../../webview/board/graph-layout.ts';
 import { buildGraph, reachable, shownTasksMax } from '../../../../webview/board/graph-model.ts';
-import { fit, panBy, reveal, visibleBox, zoomAt } from '../../../../webview/board/viewport.ts';
+import { fit, panBy, reveal, visibleBox, zoomAround } from '../../../../webview/board/viewport.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../../../webview/support/boards.ts';
 
 suite('board: columns', () => {
@@ -218,10 +218,10 @@ suite('board: viewport', () => {
 
   test('it zooms around a point, which keeps its position', () => {
     const at = { x: 300, y: 200 };
-    const view = zoomAt({ scale: 1, x: 10, y: 20 }, 2, at);
+    const view = zoomAround({ scale: 1, x: 10, y: 20 }, 2, at);
     assert.deepEqual(view, { scale: 2, x: -280, y: -160 });
-    assert.equal(zoomAt(view, 1_000, at).scale, 2.5);
-    assert.equal(zoomAt(view, 1e-6, at).scale, 0.1);
+    assert.equal(zoomAround(view, 1_000, at).scale, 2.5);
+    assert.equal(zoomAround(view, 1e-6, at).scale, 0.1);
   });
 
   test('it shows everything, never enlarged', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { webhookLink } from '../../../../server/core/webhooks/webhook-events.ts';
-import { addressOf, panelPlace, parsePlace, parseProject } from '../../../../webview/web/places.ts';
+import { placeUrl, panelPlace, parsePlace, parseProject } from '../../../../webview/web/places.ts';
 
 const project = '0123456789ab';
 
@@ -15,7 +15,7 @@ suite('addresses of the page', () => {
     { name: 'devices' } as const,
   ]) {
     test(`they lead back to ${JSON.stringify(place)}, with and without a project`, () => {
-      const [alone, within] = [addressOf(place, null), addressOf(place, project)];
+      const [alone, within] = [placeUrl(place, null), placeUrl(place, project)];
       assert.deepEqual([parsePlace(alone), parsePlace(within)], [place, place]);
       assert.deepEqual([parseProject(alone), parseProject(within)], [null, project]);
     });

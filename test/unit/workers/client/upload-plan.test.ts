@@ -5,7 +5,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { exclusionOf, safePath, staysInside } from '../../../../server/workers/client/exclusion.ts';
+import {
+  exclusionReason,
+  safePath,
+  staysInside,
+} from '../../../../server/workers/client/exclusion.ts';
 import { planUpload, type TreeListing } from '../../../../server/workers/client/upload-plan.ts';
 import { removeFolder } from '../../../remove-folder.ts';
 
@@ -171,8 +175,8 @@ suite('names from and for workers', () => {
 
   test('the floor is the same in any case', () => {
     for (const path of ['.ENV', 'x/ID_RSA', 'A.P12', '.aws/config', 'my-Service-Account-1.json']) {
-      assert.equal(exclusionOf(path, true), 'secret', path);
+      assert.equal(exclusionReason(path, true), 'secret', path);
     }
-    assert.equal(exclusionOf('src/environment.ts', true), null);
+    assert.equal(exclusionReason('src/environment.ts', true), null);
   });
 });
