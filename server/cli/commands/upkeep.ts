@@ -45,7 +45,7 @@ export async function worktreePrune(
   context.answer(
     worktrees,
     lines.length === 0
-      ? 'Nothing to pruneProject.'
+      ? 'Nothing to prune.'
       : [...lines, `${verb} ${formatBytes(bytes)}.`].join('\n'),
   );
   return exitCodes.done;

@@ -8,9 +8,9 @@ import { calls, define, duration, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/upkeep.ts');
 
 export function defineUpkeepCommands(program: Command, host: ProgramHost): void {
-  const worktree = define(program, 'worktree', 'List and pruneProject worktrees', [
+  const worktree = define(program, 'worktree', 'List and prune worktrees', [
     'worktree list --size',
-    'worktree pruneProject --dry-run',
+    'worktree prune --dry-run',
   ]);
   worktree.helpCommand(false);
   const list = define(worktree, 'list', 'List worktrees', [
@@ -19,16 +19,14 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   ]);
   list.option('--size', 'Print the space that each one takes, and whether it can be removed');
   list.action(calls(host, list, async () => (await load()).worktreeList));
-  const pruneProject = define(worktree, 'prune', 'Remove unused worktrees', [
-    'worktree pruneProject --dry-run',
-  ]);
-  pruneProject
+  const prune = define(worktree, 'prune', 'Remove unused worktrees', ['worktree prune --dry-run']);
+  prune
     .option('--dry-run', 'Only print what would be removed')
     .option(
       '-f, --force',
       'Also remove dirty and unmerged worktrees (their work is kept as snapshots)',
     )
-    .action(calls(host, pruneProject, async () => (await load()).worktreePrune));
+    .action(calls(host, prune, async () => (await load()).worktreePrune));
 
   const old = define(
     program,
