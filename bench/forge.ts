@@ -220,7 +220,7 @@ async function benchImport(shop: Shop, { issues, edges }: Sizes): Promise<Figure
   };
 }
 
-/** Each issue waits for one or two of those before it. */
+/** Each issue is blocked by one or two earlier issues. */
 function addIssues(fake: FakeGithub, issues: number, edges: number): void {
   for (let number = 1; number <= issues; number += 1) {
     const many = number === 1 ? 0 : number <= edges - issues + 3 && number > 2 ? 2 : 1;

@@ -11,7 +11,7 @@ const headPx = 30;
 const axisPx = 46;
 const topPx = 44;
 
-/** Bars can exceed the axis, because a program can take longer than running sequentially. */
+/** A bar can extend past the axis: a program can take longer than the sequential run. */
 const shareMin = 1;
 
 const style = `

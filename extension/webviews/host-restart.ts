@@ -9,7 +9,7 @@ import type { Memento } from 'vscode';
  */
 export type HostRestart = 'same' | 'new' | 'unknown';
 
-/** VS Code's session value in builds without telemetry, which is the same in every window. */
+/** The session ID that VS Code reports in builds without telemetry: every window has the same. */
 const noSession = 'someValue.sessionId';
 const sessionKey = 'drover.session';
 

@@ -162,7 +162,7 @@ body > :not(script) { display: block; height: 100%; }
 }
 
 /**
- * The value that a serializer gets: the subject that `page` stored, or null for a foreign value.
+ * Parses the state that VS Code hands to a serializer: the subject that `page` stored, or null.
  */
 export function parseSubject(state: unknown): unknown {
   return typeof state === 'object' && state !== null && 'subject' in state ? state.subject : null;

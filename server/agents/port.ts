@@ -187,7 +187,7 @@ export interface AgentDriver {
     sessionId: string | null,
     env: Readonly<Record<string, string>>,
   ): readonly string[] | null;
-  /** Runs the agent to the end of its work. Never rejects for the agent's actions. */
+  /** Runs the agent to completion. Never rejects for the agent's actions. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**
    * Follows an agent that an earlier backend started (the process is alive with this start time, or

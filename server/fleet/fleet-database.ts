@@ -84,6 +84,6 @@ async function urlOf({ root, env }: FleetDatabaseRequest): Promise<string> {
   if (url !== null) return url;
   throw new Refusal(
     'no_fleet',
-    'DBOS_SYSTEM_DATABASE_URL is not set. Set it to the URL of the PostgreSQL that the fleet shares, with the role that owns the database: postgresql://owner@db.example:5432/drover.',
+    'DBOS_SYSTEM_DATABASE_URL is not set. Set it to the URL of the PostgreSQL database that the fleet shares, with the role that owns the database: postgresql://owner@db.example:5432/drover.',
   );
 }

@@ -8,10 +8,7 @@ import type { Sha } from './sha.ts';
 import type { Signature } from './slot-port.ts';
 
 export interface RunOptions extends Omit<GitCommand, 'args' | 'cwd' | 'urgent'> {
-  /**
-   * Private git folder of a worktree; if unset, the command runs in the root. Drover tells git
-   * where its repository is.
-   */
+  /** Path of the worktree to run in; the repository's root if unset. */
   readonly at?: string;
   /** If false, another process's lock is reported at once. */
   readonly waitForLocks?: boolean;

@@ -87,7 +87,7 @@ export interface LineCommit {
 }
 
 export type FollowOutcome =
-  /** The target branch is at the landing tip. `wrong`: its checkout is not. */
+  /** The target branch is at the landing tip or beyond it. `wrong`: its checkout is not. */
   | { readonly kind: 'followed'; readonly sha: Sha; readonly wrong?: WrongFiles }
   /** The branch could not move; `commits` on the first-parent line wait. */
   | { readonly kind: 'pending'; readonly commits: number; readonly reason: string };

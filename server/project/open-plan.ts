@@ -1,4 +1,4 @@
-// Opens the plan in a project's own file, or refuses one that belongs to another repository.
+// Opens the plan in the project's own file, and refuses a plan of another repository.
 
 import { refuseMovedPlan } from '../store/exchange/moved-away.ts';
 import { openStore } from '../store/open.ts';

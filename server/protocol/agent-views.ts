@@ -51,7 +51,7 @@ export interface AgentAdded {
 
 export interface AgentAnswer {
   readonly question: string;
-  /** `open`: not answered yet. Repeating the request continues to wait. */
+  /** `open`: not answered yet. While it is open, repeat the request to keep waiting. */
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly answer: string | null;
 }

@@ -99,7 +99,7 @@ class JobRepository implements HostedGit {
     await removal().catch(() => undefined);
   }
 
-  /** The URL of the project's remote, whose name this repository does not know. */
+  /** The URL of the project's remote: this repository has no remote of that name. */
   async #platform(): Promise<string> {
     if (this.#address !== null) return this.#address;
     const { remote, projectRoot } = this.#place;

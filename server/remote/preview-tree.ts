@@ -6,7 +6,7 @@ import type { UploadPlan } from '../workers/client/upload-plan.ts';
 
 type PreviewTree = Pick<RemotePreview, 'folders' | 'folders_more' | 'left_out' | 'left_out_more'>;
 
-/** More than a person would read. The counts include omitted ones. */
+/** More than a person would read. The counts include folders that are not listed. */
 const foldersMax = 2_000;
 const leftOutMax = 2_000;
 

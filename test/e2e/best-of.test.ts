@@ -101,7 +101,7 @@ suite('several candidates of one task', function () {
     assert.equal(here.read('repo/work.txt'), 'good\n');
   });
 
-  test('a person is shown the facts about the candidates, and the answer decides', async () => {
+  test('a person sees the facts about the candidates, and chooses the one that lands', async () => {
     const [here, id] = await begin(differs, '--choose', 'person');
     await here.expect(1, ['run', '--workers', '3', '--gate', gate]);
     assert.deepEqual(landedTasks(here), []);

@@ -327,7 +327,7 @@ suite('git: a worktree whose machine died while creating it', () => {
     one.git('fetch', 'origin', land);
   });
 
-  test('a worktree that may still be being created, or that holds a file, is left alone', async () => {
+  test('a worktree whose creation may still be in progress, or that contains a file, is left alone', async () => {
     const { entry, folder } = leaveHalfMade(-60_000);
     const remote = openRemote(one.local.context, {
       remote: 'origin',

@@ -120,7 +120,7 @@ for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 's
       assert.equal(await one.shared.readRef(refs[1] ?? ''), null);
     });
 
-    test('if another machine has started an attempt, its work is kept under a rescue ref', async () => {
+    test('work of an attempt that another machine has started again is kept under a rescue ref', async () => {
       const first = await work(one, 't-1', 'first.txt');
       assert.equal(await two.shared.readRef('refs/heads/drover/t-1/1'), first);
       const second = await work(two, 't-1', 'second.txt');

@@ -58,7 +58,7 @@ export class DroverColumn extends LitElement {
     return this.cards.findIndex(({ task }) => task.id === this.#active);
   }
 
-  /** Focuses the card at an index, or the last one. */
+  /** Focuses the card at the index, or the last card if there are fewer. */
   focusCard(index: number): void {
     this.#goTo(Math.min(index, this.cards.length - 1));
     this.#scroller()?.focus();

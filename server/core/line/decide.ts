@@ -15,8 +15,8 @@ export interface LineFacts {
   /** The line's row in the store, or null if Drover never landed on the branch. */
   readonly known: KnownLine | null;
   /**
-   * True if Drover wrote L: the store recorded the tip, or every commit since the recorded tip was
-   * written by Drover.
+   * True if Drover wrote L: it has recorded this tip at some time, or it wrote every commit since
+   * the last recorded tip. Also true if nothing was recorded yet.
    */
   readonly isOurs: boolean;
   /** How L and T are related; null if one of them does not exist. */
@@ -37,7 +37,7 @@ export interface LineFacts {
 export interface KnownLine {
   /** The last tip of L that Drover recorded. */
   readonly landed: Sha;
-  /** F, or null if the branch was never moved to L. */
+  /** F, or null until the branch has followed L, or L has taken in a state of it. */
   readonly followed: Sha | null;
 }
 
@@ -110,7 +110,8 @@ function withBoth(facts: LineFacts, line: Sha, target: Sha): LineStep {
   if (ungated !== null) return hold({ kind: 'ungated', task: ungated, target, back: line });
   // Users committed on top of all landings, so no merge is needed.
   if (relation === 'target_ahead') return { kind: 'adopt', target, leaves: null };
-  // All landings had arrived before users moved the branch away, so their state wins.
+  // No landing waits: all had arrived before users moved the branch away, or users brought or
+  // dropped them. The users' state wins.
   if (facts.waiting === 0) return { kind: 'adopt', target, leaves: line };
   // Users removed a commit that L includes. Following or merging would bring it back.
   if (!facts.holdsFollowed) return { kind: 'replay', target, tip: line };

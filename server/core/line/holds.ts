@@ -13,7 +13,7 @@ export type LineHold =
   | { readonly kind: 'lost'; readonly landed: Sha }
   /** The landing ref was deleted, and git no longer has its commit. */
   | { readonly kind: 'pruned'; readonly landed: Sha; readonly words: string }
-  /** An agent moved the branch to work of `task` that has not passed the gate. */
+  /** The branch was moved to work of `task` that has not passed the gate. */
   | {
       readonly kind: 'ungated';
       readonly task: string;

@@ -19,6 +19,6 @@ export interface CommandOutcome {
   readonly silentMs?: number;
   /** The end of its output, limited in length. */
   readonly tail: string;
-  /** The lines from its whole output that explain the failure, limited in number. */
+  /** A few lines of its output that explain the failure. */
   readonly telling: readonly string[];
 }

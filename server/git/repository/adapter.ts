@@ -41,7 +41,7 @@ export interface GitAdapterOptions {
   readonly lockPatienceMs?: number;
   /** An older lock in a slot was left by a killed agent. */
   readonly staleLockMs?: number;
-  /** If false, nothing is flushed to the disk. For temporary repositories. */
+  /** False for temporary repositories: nothing is flushed to the disk. */
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
   readonly timeoutMs?: number;

@@ -40,7 +40,7 @@ export interface ServedSocket {
   readonly path: string;
   /**
    * Listens again if the socket file is gone, because folders for run-time files are emptied, for
-   * example when a user logs out. Connected clients stay connected.
+   * example when a user logs out. Clients that are connected are not disconnected.
    */
   heal(): Promise<void>;
   /** Notifies every client, closes their connections and removes the socket file. */

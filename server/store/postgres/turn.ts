@@ -2,10 +2,10 @@
 // confirms them.
 //
 // While a machine has its turn, all others wait, so its distance to the database affects the whole
-// fleet. A task whose agent changes nothing waits 15 times here. If each statement waited for its
-// response, it would be 57 times, and a fleet 10 ms away from its database could do at most 1.7
-// such tasks per second. PostgreSQL refuses everything that follows a failed statement, so the
-// commit reports every earlier failure.
+// fleet. A task whose agent changes nothing waits for the database 15 times. If each statement
+// waited for its response, it would be 57 times, and a fleet 10 ms away from its database could do
+// at most 1.7 such tasks per second. PostgreSQL refuses everything that follows a failed statement,
+// so the commit reports every earlier failure.
 
 import {
   type CompiledQuery,

@@ -24,7 +24,10 @@ export interface RunningWork {
 const shareMax = 0.1;
 
 export interface RunningSnapshots {
-  /** Stops the current copy. Files that the worktree got since the upload count as sent. */
+  /**
+   * Stops copying. Returns the entries sent so far. Files that the worktree got since the upload
+   * count as sent.
+   */
   stop(): Promise<ReadonlyMap<string, SentEntry>>;
 }
 

@@ -65,7 +65,7 @@ export interface AgentToolsDoor {
     /** The mark by which Drover finds the agent's processes. */
     mark: string,
   ): Promise<{ readonly tools: AgentTools; readonly token: string } | null>;
-  /** Revokes the part's token after its agent has ended. */
+  /** Revokes the token of an agent that has ended. */
   close(logPath: string): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ interface TestedEpic {
   readonly target: string;
   readonly tip: Sha;
   readonly tree: Sha;
-  /** The forge's base commit that the tested tree includes. */
+  /** The base commit on the forge that the tested tree includes. */
   readonly testedBase: Sha;
   /** Absent if the epic is one pull request. */
   readonly levels?: readonly BuiltLevel[];

@@ -24,7 +24,7 @@ export async function keepResultBranch(
       if (tip !== null)
         await engine.store.transaction((tx) => noteTip(tx, engine.store.sources, branch, tip));
       const moved = await engine.git.moveBranch(name, tip, present);
-      // The next landing, or the branch's next move, checks the worktree's files again.
+      // A stale branch was moved by another process, which is as good.
       if (!moved.ok && moved.error.kind !== 'stale') engine.report(moved.error, `keeping ${name}`);
     },
     (trouble) => engine.report(trouble, `keeping ${name}`),

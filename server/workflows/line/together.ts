@@ -107,8 +107,8 @@ async function repeatOurs(
   if (!whole.ok) return whole;
   const { head, tree, left, files } = whole.value;
   if (left.length === 0) return ok({ commit: head, tree, shown: head, reason: null });
-  // Users' newer commits conflict with the work. If the work is repeated on the last common commit,
-  // the user can merge it.
+  // Users' newer commits conflict with the work, so the user merges it by hand: as a branch on the
+  // last common commit.
   const shared = await engine.git.mergeBase(target, tip);
   const beside = await repeatOn(engine, work, shared ?? target);
   const remedy = beside.ok ? remedyFor(branch, target, beside.value) : pickAll(branch, left);

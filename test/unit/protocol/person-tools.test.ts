@@ -143,7 +143,7 @@ suite('tools of a language model', () => {
     );
   });
 
-  test('a refused import has added nothing, and names the reason', async () => {
+  test('a refused import adds nothing and gives the reason', async () => {
     const errors = [{ line: 1, code: 'x', kind: 'x', id: null, message: 'the title is too long' }];
     const refusing = { import: { errors, warnings: [], imported: {}, differs: [] } };
     await assert.rejects(

@@ -120,7 +120,7 @@ suite('run.resume', () => {
     await here.project.close();
   }
 
-  test('it answers once with a run that ended before the request', async () => {
+  test('it returns a run that ended before the request exactly once', async () => {
     const startedMs = testStartMs - 1_000;
     await check({ state: 'finished', startedMs, endedMs: testStartMs, events }, ['run-1', null]);
   });

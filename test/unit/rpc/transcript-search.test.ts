@@ -104,7 +104,7 @@ suite('search in transcripts', () => {
     });
   });
 
-  test('an answer ends after a second, and the next one continues from there', async () => {
+  test('a search returns after one second, and the next request continues from there', async () => {
     for (let number = 1; number <= 6; number += 1) {
       await attempt('Old', number, number * 1_000);
       await say('Old', number, `cart ${number}`);

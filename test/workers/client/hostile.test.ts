@@ -99,7 +99,7 @@ suite('hostile workers', () => {
     assert.equal(provisioner.specs.length, 1);
   });
 
-  test("H05 links and .git create nothing outside, and do not touch git's files", async () => {
+  test("H05 links and .git entries create nothing outside the worktree and change none of git's files", async () => {
     const files = { 'fine.txt': 'fine' };
     const archive = await tarGzOf([
       { name: '.git', type: 'symlink', linkname: '/tmp' },

@@ -332,7 +332,7 @@ export class DroverTranscript extends LitElement {
     const view = scroller.getBoundingClientRect();
     switch (key) {
       case 'ArrowDown':
-        // A row that is taller than the view is scrolled before it is left.
+        // Scroll through a row that is taller than the view before moving off it.
         if (box.bottom > view.bottom + 1 && box.height > view.height) this.list.scrollBy(60);
         else this.focusEntry(index + 1);
         return true;

@@ -10,7 +10,7 @@ const person = words(
   `USER LOGNAME SHELL TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME NO_COLOR FORCE_COLOR COLORTERM CI`,
 );
 
-/** Network access. A proxy's URL may contain a password that is required to reach anything. */
+/** Network access. A proxy's URL may contain a password, and nothing can be reached without it. */
 const networkVariables: readonly string[] = words(
   `HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
   SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO CARGO_HTTP_CAINFO DENO_CERT

@@ -67,8 +67,8 @@ export function oneWayDriver(own: OneWayDriver): AgentDriver {
 }
 
 /**
- * A driver of an agent that Drover communicates with on this machine. On a worker, where that is
- * impossible, the agent runs one way.
+ * Drover talks to the agent while it runs on this machine. On a worker it cannot, so the agent gets
+ * its prompt at the start there, and Drover only listens.
  */
 export function oneWayOnWorkers(
   here: AgentDriver,

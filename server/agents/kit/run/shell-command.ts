@@ -77,7 +77,7 @@ export async function runShellCommand(
   const exit = await new Promise<{ code: number | null; problem: string | null }>((resolve) => {
     child.on('error', (error) => resolve({ code: null, problem: error.message }));
     child.on('exit', (code) => {
-      // Remaining background processes keep the pipes open although the command itself has ended.
+      // Background processes can keep the pipes open after the command itself has exited.
       setTimeout(() => resolve({ code, problem: null }), pipesGraceMs).unref();
       child.on('close', () => resolve({ code, problem: null }));
     });

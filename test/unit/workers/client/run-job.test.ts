@@ -178,7 +178,7 @@ suite('a job on a worker', () => {
     assert.deepEqual(readdirSync(join(jobs.folder, 'leases')), []);
   });
 
-  test('C01 an instance that could not be created is destroyed, unless it certainly does not exist', async () => {
+  test('C01 if creating an instance fails, the instance is destroyed unless it is known not to exist', async () => {
     for (const isCertain of [false, true]) {
       const { outcome, provisioner } = await ran({
         prepare: (made) => {

@@ -41,7 +41,7 @@ suite('upload plan', () => {
     return plan.value.entries.map((entry) => entry.path);
   };
 
-  test('C06 secrets are never packed, tracked or not, and the plan lists them', () => {
+  test('C06 secrets are never packed, even if git tracks them, and the plan lists them', () => {
     const secrets = ['.env', '.env.local', 'a.pem', 'x/B.KEY', 'credentials.json', 'Credentials-x'];
     const tracked = [...secrets.slice(0, 3), 'a.txt'].map((path) => write(path));
     const untracked = secrets.slice(3).map((path) => write(path));
