@@ -97,7 +97,7 @@ suite('amp driver', function () {
     [
       'a signal from outside',
       { error: 'User cancelled (SIGINT/SIGTERM)' },
-      ['agent_failed', true, /interrupted from outside/],
+      ['agent_failed', true, /interrupted the run of Amp/],
     ],
     [
       'exit code 0 without a result',

@@ -60,13 +60,13 @@ suite('Drover Code driver over the bridge', function () {
     own.play({});
     const outcome = await own.start({ resume: true, prompt: 'go on', promptIfForgotten: 'all' });
     assert.equal(outcome.kind === 'done' && outcome.summary, 'did: all');
-    assert.ok(own.host.ofType('note').some((note) => /earlier one is lost/.test(note.text)));
+    assert.ok(own.host.ofType('note').some((note) => /earlier conversation is lost/.test(note.text)));
   });
 
   test('B17 an early exit is reported with the end of stderr, and its secrets are hidden', async () => {
     own.play({ bridge: 'crash' });
     const outcome = await own.start();
-    assert.match(kindOfFailure(outcome)[2], /ended before its answer/);
+    assert.match(kindOfFailure(outcome)[2], /exited before it answered/);
     assert.ok(JSON.stringify(outcome).includes('it broke with [hidden]'));
   });
 

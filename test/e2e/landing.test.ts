@@ -267,7 +267,7 @@ echo "$id" > shared.txt
     await here.expect(2, ['run']);
     const marked = await here.task('second');
     assert.deepEqual([marked.status, marked.review_kind], ['needs_review', 'unmerged']);
-    assert.match(marked.verdict_reason ?? '', /conflict marks in shared\.txt/);
+    assert.match(marked.verdict_reason ?? '', /conflict markers in shared\.txt/);
 
     await here.expect(0, ['send-back', 'second', 'Merge it']);
     await here.expect(2, ['run']);
