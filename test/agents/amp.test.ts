@@ -84,7 +84,7 @@ suite('amp driver', function () {
     [
       'a run that used up its turns',
       { error: 'too many', subtype: 'error_max_turns' },
-      ['agent_limit', true, /turns of one run/],
+      ['agent_limit', true, /turns for one run/],
     ],
     [
       'an approval that nobody can give',

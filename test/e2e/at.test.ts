@@ -58,10 +58,13 @@ async function stateOf(db: Db, nowMs: number): Promise<{ seq: number; state: unk
     gateNeeds: [],
   };
   const reasons: Reasons = {};
-  for (const { id } of snapshot.tasks) reasons[id] = await why(db, id, facts);
+  // The past does not include which merge a gate was testing.
+  for (const { id } of snapshot.tasks)
+    reasons[id] = (await why(db, id, facts)).filter((reason) => !/^Gate runs /u.test(reason));
+  const tasks = snapshot.tasks.map((task) => ({ ...task, running_gate: undefined }));
   // An event that changes no row leaves the state unchanged.
   const { seq, ...rest } = snapshot;
-  return { seq, state: JSON.parse(JSON.stringify({ snapshot: rest, reasons })) };
+  return { seq, state: JSON.parse(JSON.stringify({ snapshot: { ...rest, tasks }, reasons })) };
 }
 
 async function look({ store }: OpenedStore): Promise<Seen> {

@@ -43,8 +43,6 @@ suite('the benches', function () {
     ['distance'],
     // Each worker is a process.
     ['remote'],
-    // GitHub is a double.
-    ['forge'],
     // This needs bubblewrap and the real Claude Code.
     ['confinement'],
   ];

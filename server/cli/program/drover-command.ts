@@ -37,7 +37,7 @@ export class DroverCommand extends Command {
       case 'commander.missingArgument':
         return `write: ${path} ${this.#operands(what)}`;
       case 'commander.excessArguments':
-        return `write: ${`${path} ${this.#operands()}`.trim()} (quote a text of several words)`;
+        return `write: ${`${path} ${this.#operands()}`.trim()} (put a text of several words in quotes)`;
       case 'commander.help':
       case 'commander.unknownCommand': {
         const names = this.commands.map((command) => command.name());

@@ -119,7 +119,7 @@ export function parseLine(text: string): { readonly object: JsonObject } | Recor
     return { kind: 'json', message: 'the line is longer than 8 MB' };
   }
   if (text.length > deepLineLength && isDeep(text)) {
-    return { kind: 'json', message: 'not a valid record: too many levels of brackets' };
+    return { kind: 'json', message: 'not JSON of a record: too many levels of brackets' };
   }
   let value: unknown;
   try {
