@@ -60,7 +60,9 @@ suite('Drover Code driver over the bridge', function () {
     own.play({});
     const outcome = await own.start({ resume: true, prompt: 'go on', promptIfForgotten: 'all' });
     assert.equal(outcome.kind === 'done' && outcome.summary, 'did: all');
-    assert.ok(own.host.ofType('note').some((note) => /earlier conversation is lost/.test(note.text)));
+    assert.ok(
+      own.host.ofType('note').some((note) => /earlier conversation is lost/.test(note.text)),
+    );
   });
 
   test('B17 an early exit is reported with the end of stderr, and its secrets are hidden', async () => {

@@ -150,9 +150,15 @@ suite('the requirements of landing on GitHub', function () {
     const here = await begin();
     fake.rules.push({ type: 'required_linear_history' }, { type: 'required_signatures' });
     const said = await doctor(here);
-    assert.match(said.get('history') ?? '', /^ok main accepts no merge commits.*by squash only\.$/u);
+    assert.match(
+      said.get('history') ?? '',
+      /^ok main accepts no merge commits.*by squash only\.$/u,
+    );
     assert.match(said.get('signatures') ?? '', /^ok warning: .*does not sign\. Land by squash/u);
-    assert.match((await preflight(here)).join('\n'), /^warning: main accepts only signed commits/mu);
+    assert.match(
+      (await preflight(here)).join('\n'),
+      /^warning: main accepts only signed commits/mu,
+    );
     await waitsFor(here, /^PR #41 waits for a person to squash it$/u);
   });
 
