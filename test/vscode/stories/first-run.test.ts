@@ -87,7 +87,13 @@ suite('the first run, with the mouse', () => {
     await picture(bench.page, 'landed', true);
     const board = await project.status();
     assert.equal(board.counts.completed, 3);
-    for (const task of board.tasks.filter(({ status }) => status === 'completed')) {
+    const completed = board.tasks.filter(({ status }) => status === 'completed');
+    // The branch follows right after the epic has landed.
+    await eventually('main has all three', () => {
+      const files = project.git('ls-tree', '-r', '--name-only', 'main');
+      return completed.every(({ id }) => files.includes(`demo/${id}.md`));
+    });
+    for (const task of completed) {
       assert.match(project.git('show', `main:demo/${task.id}.md`), new RegExp(task.title));
       const landed = task.landed_sha ?? '';
       assert.equal(project.git('merge-base', landed, 'main'), landed);
