@@ -47,6 +47,15 @@ suite('git: leftovers', () => {
       .split('\n')
       .filter(Boolean);
 
+  test("a killed git's lock on the branch of the attempt is removed", async () => {
+    write('new.txt', 'new\n');
+    const lock = join(fixture.root, '.git', 'refs', 'heads', `${task.branch}.lock`);
+    fixture.write(lock, '');
+    const done = valueOf(await commit());
+    assert.equal(fixture.git('rev-parse', task.branch), done.commit);
+    assert.ok(!existsSync(lock));
+  });
+
   test('links in place of ignored folders are not committed', async () => {
     write('.gitignore', 'node_modules/\n');
     write('app/.gitignore', 'build/\n!kept/\n');

@@ -1,6 +1,7 @@
 // Commits an agent's uncommitted files to its attempt's branch, and lists files that must never be
 // committed.
 
+import { join } from 'node:path';
 import { touchedPaths } from '../ask/touched-paths.ts';
 import { err, ok } from '../../core/failure.ts';
 import { isLeftOutByGit, whyNotPortable } from '../../core/plan/portable-names.ts';
@@ -29,6 +30,7 @@ import { slotStatus } from './setup-note.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../ask/status-format.ts';
 import { factsOfAll } from '../../files/small-files.ts';
 import { keepStashes } from './shared-leavings.ts';
+import { waitForOwnLock } from '../refs/own-locks.ts';
 import { waitForStaleLocks } from '../refs/stale-locks.ts';
 import { ignoreFolderLinks } from './ignored-links.ts';
 import { keepIgnored } from './ignored-results.ts';
@@ -173,6 +175,7 @@ async function whatIsLeft(
   if (!found.ok) return found;
   const worktree = found.value;
   await waitForStaleLocks(worktree, context.staleLockMs);
+  await waitForOwnLock(context, join(context.commonDir, `${branchRef(branch)}.lock`));
   const stashes = await keepStashes(context, branch);
   if (!stashes.ok) return stashes;
   const listed = await slotStatus(context, worktree, { ignored: hasStarted(worktree) });
