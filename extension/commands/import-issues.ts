@@ -1,4 +1,5 @@
-// Import Issues: the issues become a plan on a page, where the user reviews, ticks and adds them.
+// Import Issues: turns issues into a plan on a page. The user reviews them there, ticks the ones to
+// add, and adds them.
 
 import * as vscode from 'vscode';
 import type { IssuePlanView } from '../../server/protocol/spec-plan.ts';

@@ -1,5 +1,5 @@
-// Plan from Spec and Plan from a Prompt: a design becomes a plan on a page, where the user reviews
-// and edits it before adding it to the board.
+// Plan from Spec and Plan from a Prompt: turns a design into a plan on a page. The user reviews and
+// edits it there before adding it to the board.
 
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';

@@ -1,4 +1,4 @@
-// The effects of a person's decisions: work that waited for a person and has now landed. Pure.
+// Reports which work landed because a person decided. Pure.
 
 import { epicLinePrefix } from '../../server/core/plan/outcome.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';

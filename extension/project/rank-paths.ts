@@ -3,7 +3,7 @@
 const shownMax = 20;
 
 /**
- * Sorts by the file name, where a match at its start comes before one in its middle, then by the
+ * Matches at the start of the file name come first, then matches in its middle, then matches in the
  * rest of the path.
  */
 export function rankPaths(paths: readonly string[], typed: string): readonly string[] {

@@ -1,4 +1,4 @@
-// A row of one of Drover's own trees in VS Code's format.
+// Converts a row of Drover's trees to a tree item of VS Code.
 
 import * as vscode from 'vscode';
 import { plainText } from '../notices/plain-text.ts';

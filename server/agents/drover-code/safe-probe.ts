@@ -1,5 +1,5 @@
-// Finds out how a Drover Code binary uses pipes, where it cannot do harm: no workspace, no key, no
-// network.
+// Detects how a Drover Code binary uses pipes. The binary runs without a workspace, a key or a
+// network, so it can do no harm.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -202,6 +202,7 @@ suite('the extension in its host', () => {
 
   test('a TODO in an editor can be made a task', async () => {
     await untilBoard(exports, () => true);
+    // The comment is the test's input, not open work of this project.
     const uri = vscode.Uri.file(join(workspaceRoot(), 'later.ts'));
     await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode('// TODO: round it\n'));
     const editor = await vscode.window.showTextDocument(uri);
