@@ -4,11 +4,10 @@
 import { landingRef } from '../core/work/ref-names.ts';
 import { chooseMethod, gatesMax, type MergeStep } from '../core/forge/merging.ts';
 import type { MergeFacts, Read } from '../core/forge/observed-pull.ts';
-import type { Check, GateAge, PullCore } from '../core/forge/pull-facts.ts';
+import type { Check, GateAge, MergeMode, PullCore } from '../core/forge/pull-facts.ts';
 import type { Answer, Forge, Unreadable } from '../forge/port.ts';
-import { outboxOfEpic } from '../store/forge/outbox.ts';
+import type { OutboxRow } from '../store/forge/outbox.ts';
 import { pullFact, type PullRow, storeFact } from '../store/forge/pull-requests.ts';
-import { switchesOfPull } from '../store/forge/pull-switches.ts';
 import { addRequest, epicById, runById, type RunRow } from '../store/port.ts';
 import { resolveRunSettings } from '../workflows/kit/run-settings.ts';
 import { regateOnNewBase, testOnBaseName } from '../workflows/landing/land-epic.ts';
@@ -39,22 +38,26 @@ export type ReadFact = <T>(name: string, ask: () => Promise<Answer<T>>) => Promi
 
 const notAsked = { kind: 'unread', why: 'it was not asked for' } as const;
 
+interface Merged {
+  readonly pull: PullRow;
+  readonly core: PullCore;
+  readonly place: LevelPlace | null;
+  /** All requests of its epic. */
+  readonly sent: readonly OutboxRow[];
+  /** The person's choice; null if the settings of the run decide. */
+  readonly switched: MergeMode | null;
+  readonly readFact: ReadFact;
+}
+
 export async function gatherMerge(
   engine: Engine,
   { forge, base: { tip: readTip } }: { forge: Forge; base: Pick<Forge, 'tip'> },
-  {
-    pull,
-    core,
-    place,
-    readFact,
-  }: { pull: PullRow; core: PullCore; place: LevelPlace | null; readFact: ReadFact },
+  { pull, core, place, sent, switched, readFact }: Merged,
 ): Promise<MergeFacts> {
   const { db } = engine.store;
   const run = await runById(db, pull.run_id);
   const isAbove = place !== null && place.below !== null;
-  const { merge: switched } = await switchesOfPull(db, pull);
   const mode = isAbove ? 'person' : (switched ?? resolveRunSettings(engine, run).forge.merge);
-  const sent = await outboxOfEpic(db, pull.epic_id);
   const asked = sent.find(({ key }) => key === mergeKey(pull, core.head));
   const pushes = sent.filter(({ kind }) => kind === 'push').map((row) => row.ended_at_ms ?? 0);
   const tip = await readTip(place?.baseName ?? pull.base);

@@ -2,6 +2,7 @@
 // recorded in the transaction of its effect.
 
 import { decide, type Reaction, describeWait, waitCause } from '../core/forge/decide.ts';
+import type { PullSwitches } from '../core/forge/pull-switches.ts';
 import type { PullWait } from '../core/forge/pull-waits.ts';
 import type { PullFacts, Read } from '../core/forge/observed-pull.ts';
 import type { BranchRules, Check, PullCore, ReviewThread } from '../core/forge/pull-facts.ts';
@@ -55,12 +56,13 @@ export async function observePulls(deps: ObserveDeps, isOver: () => boolean): Pr
       ({ epic_id: epic, kind }) => epic === pull.epic_id && kind !== personReply,
     );
     if (isChanging) continue;
-    if (!(await switchesOfPull(engine.store.db, pull)).watch) {
+    const switches = await switchesOfPull(engine.store.db, pull);
+    if (!switches.watch) {
       const remedy = `"drover pr ${pull.epic_id} --watch on" watches it again`;
       await note(engine, pull, `PR #${pull.number} is not watched: ${remedy}`);
       continue;
     }
-    await observe(deps, look, pull);
+    await observe(deps, look, pull, switches);
   }
 }
 
@@ -82,7 +84,12 @@ function once<T>(read: (name: string) => Promise<T>): (name: string) => Promise<
   };
 }
 
-async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<void> {
+async function observe(
+  deps: ObserveDeps,
+  access: Look,
+  pull: PullRow,
+  switches: PullSwitches,
+): Promise<void> {
   const { engine } = deps;
   const core = await access.forge.read(pull.number);
   await keepFact(engine, pull, 'core', core);
@@ -102,7 +109,7 @@ async function observe(deps: ObserveDeps, access: Look, pull: PullRow): Promise<
       cause: 'below',
     });
   }
-  const facts = await gather(deps, access, { pull, core: core.value, place });
+  const facts = await gather(deps, access, { pull, core: core.value, place, switches });
   if (isUndo(pull)) {
     if (!(await endUndo(engine, access.remote, pull, core.value)))
       await note(engine, pull, describeWait(facts), { cause: waitCause(facts) });
@@ -125,9 +132,10 @@ interface Observed {
   readonly pull: PullRow;
   readonly core: PullCore;
   readonly place: LevelPlace | null;
+  readonly switches: PullSwitches;
 }
 
-interface Due extends Omit<Observed, 'core'> {
+interface Due extends Pick<Observed, 'place' | 'pull'> {
   readonly facts: PullFacts;
   readonly reaction: Reaction;
 }
@@ -170,16 +178,19 @@ async function carryOut(
 async function gather(
   { engine, quietMs, bots }: ObserveDeps,
   access: Look,
-  { pull, core, place }: Observed,
+  { pull, core, place, switches }: Observed,
 ): Promise<PullFacts> {
   const { forge } = access;
   const head = await standOfHead(engine, access, pull, core);
   const isLive = core.state === 'open' && head === 'ours';
   const checks = await readFact(engine, pull, 'checks', isLive, () => forge.checks(core.head));
+  const sent = await outboxOfEpic(engine.store.db, pull.epic_id);
   const merge = await gatherMerge(engine, access, {
     pull,
     core,
     place,
+    sent,
+    switched: switches.merge,
     readFact: (name, ask) => readFact(engine, pull, name, isLive, ask),
   });
   const isRed = [checks, merge.group?.checks].some(
@@ -205,9 +216,9 @@ async function gather(
     rules,
     threads,
     writers: threads.kind === 'read' ? await writersIn(forge, threads.value, bots) : new Set(),
-    switches: await switchesOfPull(engine.store.db, pull),
+    switches,
     done: done.map(({ key, subject, state, at_ms: atMs }) => ({ key, subject, state, atMs })),
-    reruns: rerunsIn(await outboxOfEpic(engine.store.db, pull.epic_id), core.head),
+    reruns: rerunsIn(sent, core.head),
     merge,
     nowMs: engine.clock.now(),
     quietMs,

@@ -1,7 +1,5 @@
 // Formats a person's reply to a thread of a pull request, for the forge and for people. Pure.
 
-import { readable } from './issue-texts.ts';
-
 /** GitHub rejects longer comments. */
 export const replyCharsMax = 60_000;
 
@@ -26,13 +24,6 @@ export function personReplyBody(reply: PersonReply): string {
 
 export function replyMark({ id }: Pick<PersonReply, 'id'>): string {
   return `<!-- drover ${id} -->`;
-}
-
-/**
- * Removes the hidden parts from a text of the forge, for people. The result is never used as HTML.
- */
-export function shownText(body: string): string {
-  return readable(body);
 }
 
 export interface ThreadPlace {

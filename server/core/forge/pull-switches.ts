@@ -13,7 +13,7 @@ export interface PullSwitches {
 
 const usual: PullSwitches = { watch: true, fix: true, merge: null };
 
-/** From the JSON of a row; undefined if nothing was ever switched. */
-export function readSwitches(value: string | undefined): PullSwitches {
-  return value === undefined ? usual : { ...usual, ...(JSON.parse(value) as object) };
+/** `stored` is null if nothing was ever switched. */
+export function readSwitches(stored: Partial<PullSwitches> | null): PullSwitches {
+  return { ...usual, ...stored };
 }

@@ -7,7 +7,7 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
 import { addRequest, personReply } from './outbox.ts';
-import { factsOfPull, type PullRow, pullsOfEpic } from './pull-requests.ts';
+import { pullFact, type PullRow, pullsOfEpic } from './pull-requests.ts';
 
 /** Fails if the epic's pull request has no such thread, or the thread does not accept replies. */
 export async function planReply(
@@ -38,9 +38,8 @@ export async function planReply(
 
 async function pullOfThread(db: Reads, epicId: string, threadId: string): Promise<PullRow | null> {
   for (const pull of await pullsOfEpic(db, epicId)) {
-    const value = (await factsOfPull(db, pull)).get('threads') ?? '[]';
-    const threads = JSON.parse(value) as readonly ReviewThread[];
-    if (threads.some(({ id, kind }) => id === threadId && kind === 'thread')) return pull;
+    const threads = await pullFact<readonly ReviewThread[]>(db, pull, 'threads');
+    if (threads?.some(({ id, kind }) => id === threadId && kind === 'thread') === true) return pull;
   }
   return null;
 }

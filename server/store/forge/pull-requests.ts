@@ -95,25 +95,25 @@ async function mergeCommitOf(db: Reads, key: ForgeKey): Promise<string | null> {
   return core?.mergeCommit ?? null;
 }
 
-/** Maps the name of a fact to the JSON that was last read. */
-export async function factsOfPull(
+/** Returns the last value of a fact, or null if it was never read. */
+export async function pullFact<T>(db: Reads, key: ForgeKey, name: string): Promise<T | null> {
+  const value = (await factRow(db, key, name))?.value ?? null;
+  return value === null ? null : (JSON.parse(value) as T);
+}
+
+function factRow(
   db: Reads,
   { provider, host, native_id: id }: ForgeKey,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await db
+  fact: string,
+): Promise<Pick<FactRow, 'value' | 'unread'> | undefined> {
+  return db
     .selectFrom('forge_facts')
-    .select(['fact', 'value'])
+    .select(['value', 'unread'])
     .where('provider', '=', provider)
     .where('host', '=', host)
     .where('native_id', '=', id)
-    .execute();
-  return new Map(rows.flatMap(({ fact, value }) => (value === null ? [] : [[fact, value]])));
-}
-
-/** Returns one fact, or null if it was never read. */
-export async function pullFact<T>(db: Reads, key: ForgeKey, name: string): Promise<T | null> {
-  const value = (await factsOfPull(db, key)).get(name) ?? null;
-  return value === null ? null : (JSON.parse(value) as T);
+    .where('fact', '=', fact)
+    .executeTakeFirst();
 }
 
 /**
@@ -186,18 +186,11 @@ export type StoredRead =
 /** Returns true if the stored fact already says the same. */
 export async function isStored(
   db: Reads,
-  { provider, host, native_id: id }: ForgeKey,
+  key: ForgeKey,
   fact: string,
   read: StoredRead,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('forge_facts')
-    .select(['value', 'unread'])
-    .where('provider', '=', provider)
-    .where('host', '=', host)
-    .where('native_id', '=', id)
-    .where('fact', '=', fact)
-    .executeTakeFirst();
+  const row = await factRow(db, key, fact);
   if (row === undefined) return false;
   if (!('value' in read)) return row.unread === read.unread;
   return row.value === read.value && row.unread === read.missing;
@@ -227,7 +220,6 @@ export async function reactionsOfPull(db: Reads, key: ForgeKey): Promise<readonl
   return db
     .selectFrom('forge_reactions')
     .selectAll()
-
     .where('provider', '=', key.provider)
     .where('host', '=', key.host)
     .where('native_id', '=', key.native_id)

@@ -6,12 +6,12 @@ import { appendEvent, type StoreSources } from '../feed/feed.ts';
 import { epicOrRefuse } from '../rows/find-rows.ts';
 import type { ForgeKey } from '../schema/forge-rows.ts';
 import type { Reads, Tx } from '../schema/tables.ts';
-import { factsOfPull, pullsOfEpic, storeFact } from './pull-requests.ts';
+import { pullFact, pullsOfEpic, storeFact } from './pull-requests.ts';
 
 const fact = 'switches';
 
 export async function switchesOfPull(db: Reads, key: ForgeKey): Promise<PullSwitches> {
-  return readSwitches((await factsOfPull(db, key)).get(fact));
+  return readSwitches(await pullFact(db, key, fact));
 }
 
 /** Of all open pull requests of the epic. Refuses if none is open. */

@@ -1,7 +1,8 @@
 // Formats the pull request of an epic for clients.
 
 import type { ReviewThread } from '../../core/forge/pull-facts.ts';
-import { type PersonReply, shownText } from '../../core/forge/pull-replies.ts';
+import { readable } from '../../core/forge/issue-texts.ts';
+import type { PersonReply } from '../../core/forge/pull-replies.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { PullThreadView, PullView } from '../../protocol/run-views.ts';
 import { type Db, readAtOneMoment } from '../rows/one-moment.ts';
@@ -100,7 +101,8 @@ function threadViews(
     // Other URLs are not offered, whatever the forge answers.
     url: thread.url?.startsWith(`${url}#`) === true ? thread.url : url,
     comments: thread.comments.map(({ author, body, atMs }) => {
-      return { author, text: shownText(body), at: Math.floor(atMs / 1000) };
+      // Text of others: clients never use it as HTML.
+      return { author, text: readable(body), at: Math.floor(atMs / 1000) };
     }),
     replies: replies
       .filter(({ threadId }) => threadId === thread.id)
