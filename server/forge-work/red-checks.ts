@@ -10,6 +10,7 @@ import type { OutboxRow } from '../store/forge/outbox.ts';
 import { type PullRow, storeFact } from '../store/forge/pull-requests.ts';
 import type { ForgeKey } from '../store/schema/forge-rows.ts';
 import { addRequest, type Tx } from '../store/port.ts';
+import { pathsChanged } from '../workflows/kit/compared-commits.ts';
 import { addFix } from './give-facts.ts';
 import type { ReadFact } from './merge-pulls.ts';
 import type { SendDeps } from './sent.ts';
@@ -82,8 +83,7 @@ function isOurs(
 /** Returns the files that the pull request changes, or null if they are unknown here. */
 async function pathsOf(engine: Engine, core: PullCore): Promise<readonly string[] | null> {
   const base = await engine.git.mergeBase(core.baseSha, core.head);
-  const changed = base === null ? null : await engine.git.changedPaths(base, core.head);
-  return changed?.ok === true ? changed.value : null;
+  return base === null ? null : pathsChanged(engine, base, core.head);
 }
 
 async function planRerun(

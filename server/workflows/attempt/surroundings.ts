@@ -65,7 +65,7 @@ async function changesOfOthers(
     // The committed work or the last snapshot. A task that has just started has neither.
     const commit = row.commit_sha ?? (await engine.git.readRef(attemptWorkRef(row.id, row.number)));
     if (commit === null || row.base_sha === null) continue;
-    const files = await pathsChanged(engine, row.base_sha, commit);
+    const files = (await pathsChanged(engine, row.base_sha, commit)) ?? [];
     found.push({ id: row.id, title: row.title, files: files.slice(0, filesMax) });
   }
   return found;

@@ -1,5 +1,5 @@
 // Caches comparisons of two commits, whose result never changes, because snapshots of the same work
-// are compared for every prompt and every forecast.
+// are compared for every prompt, every forecast and every candidate.
 
 import { MadeOnce } from '../../core/made-once.ts';
 import type { GitResult } from '../../git/port.ts';
@@ -13,12 +13,12 @@ const rememberedMax = 2_000;
 type Paths = Promise<GitResult<readonly string[]>>;
 const all = new MadeOnce<Reads, Map<string, Paths>>();
 
-/** Paths that differ between the two commits. Empty if git cannot tell. */
+/** Paths that differ between the two commits. Null if git cannot tell. */
 export async function pathsChanged(
   engine: Uses<'git' | 'store'>,
   from: Sha,
   to: Sha,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   return remembered(engine, `${from}..${to}`, () => engine.git.changedPaths(from, to));
 }
 
@@ -28,14 +28,15 @@ export async function pathsInConflict(
   one: Sha,
   other: Sha,
 ): Promise<readonly string[]> {
-  return remembered(engine, `${one} ${other}`, () => engine.git.conflicts(one, other));
+  const key = `${one} ${other}`;
+  return (await remembered(engine, key, () => engine.git.conflicts(one, other))) ?? [];
 }
 
 async function remembered(
   engine: Uses<'store'>,
   key: string,
   ask: () => Paths,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   const known = all.of(engine.store.db, () => new Map());
   const answer = known.get(key) ?? ask();
   if (!known.has(key)) {
@@ -45,7 +46,7 @@ async function remembered(
   try {
     const paths = await answer;
     if (!paths.ok) known.delete(key);
-    return paths.ok ? paths.value : [];
+    return paths.ok ? paths.value : null;
   } catch (error) {
     known.delete(key);
     throw error;

@@ -5,7 +5,6 @@ import { landingRef } from '../../core/work/ref-names.ts';
 import { trailer } from '../../core/work/trailers.ts';
 import { err, failure, type Failure, ok } from '../../core/failure.ts';
 import { firstLineOf } from '../../core/format.ts';
-import type { ForgeSettings } from '../../core/settings/forge-settings.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
 import {
@@ -208,7 +207,8 @@ async function buildEpic(
 ): Promise<BuiltEpic> {
   const owned = await own();
   if (!owned.ok) return notBuilt(gitFailed(owned.error));
-  const forge = input.isPullRequest === true ? await forgeSettings(engine, input) : null;
+  const run = await runById(engine.store.db, input.runId);
+  const forge = input.isPullRequest === true ? resolveRunSettings(engine, run).forge : null;
   const found =
     forge === null
       ? await mergeTargetForLanding(engine, input.target)
@@ -216,7 +216,12 @@ async function buildEpic(
   if (!found.ok) return notBuilt(found.error);
   const { tip, head, includes } = found.value;
   if (forge !== null && (await chooseShape(engine, input.epicId, forge.shape)) === 'stack')
-    return await buildLevels(engine, input, head, signal);
+    return await buildLevels(
+      engine,
+      input,
+      { base: head, baseName: forge.base ?? input.target },
+      signal,
+    );
   const epic = await epicById(engine.store.db, input.epicId);
   const base = await ownBaseOfLine(engine, input.line, { head, commit: input.tip });
   const merged = await engine.git.merge({
@@ -252,21 +257,13 @@ async function buildEpic(
   };
 }
 
-async function forgeSettings(
-  engine: Uses<'settings' | 'store'>,
-  { runId }: LandEpicInput,
-): Promise<ForgeSettings> {
-  return resolveRunSettings(engine, await runById(engine.store.db, runId)).forge;
-}
-
 async function buildLevels(
   engine: Gating,
   input: LandEpicInput,
-  base: Sha,
+  { base, baseName }: { readonly base: Sha; readonly baseName: string },
   signal: AbortSignal,
 ): Promise<BuiltEpic> {
   const { epicId, tip } = input;
-  const baseName = (await forgeSettings(engine, input)).base ?? input.target;
   const built = await buildStack(engine, {
     epicId,
     tip,

@@ -8,6 +8,7 @@ import type { LandingBatch } from './landing-batch.ts';
 import { readRedBase, redBaseFailure, redBaseWords } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
 import { type LandingRow, tasksWithGate } from '../../store/port.ts';
+import { pathsChanged } from '../kit/compared-commits.ts';
 import type { Uses } from '../kit/engine-ports.ts';
 
 export type TestingBatch = Gating & Uses<'settings' | 'store'>;
@@ -38,14 +39,14 @@ export function commandsOf(rows: readonly LandingRow[]): readonly string[] {
  * git cannot determine the change, all stages are needed.
  */
 export async function gatesNeeded(
-  { git }: Uses<'git'>,
+  engine: Uses<'git' | 'store'>,
   rows: readonly LandingRow[],
   { tip, commit }: { readonly tip: Sha; readonly commit: Sha },
 ): Promise<Pick<TestedMerge, 'needed' | 'skipped'>> {
   const gates = commandsOf(rows);
-  const changed = gates.some(hasPaths) ? await git.changedPaths(tip, commit) : null;
-  if (changed?.ok !== true) return { needed: gates, skipped: [] };
-  const parts = gates.map((gate) => neededStages(gate, changed.value));
+  const changed = gates.some(hasPaths) ? await pathsChanged(engine, tip, commit) : null;
+  if (changed === null) return { needed: gates, skipped: [] };
+  const parts = gates.map((gate) => neededStages(gate, changed));
   return {
     needed: parts.flatMap(({ gate }) => gate ?? []),
     skipped: parts.flatMap(({ skipped }) => skipped),

@@ -114,7 +114,7 @@ export class Forecast {
       const tip = commit ?? (await git.readRef(attemptWorkRef(id, number)));
       // After a restart on a newer base, the last snapshot still belongs to the previous work.
       if (tip === null || !(await git.isAncestor(base, tip))) continue;
-      const files = await pathsChanged(this.#engine, base, tip);
+      const files = (await pathsChanged(this.#engine, base, tip)) ?? [];
       const { candidateOf, target, startedMs } = attempt;
       const isFinished = commit !== null;
       works.push({ taskId: id, files, candidateOf, target, startedMs, isFinished, attempt, tip });
@@ -143,7 +143,8 @@ export class Forecast {
   async #conflictWithLine({ attempt, tip, files }: Work): Promise<Overlap | null> {
     const line = await this.#engine.git.readRef(landingRef(attempt.line));
     if (line === null || line === attempt.base) return null;
-    const shared = sharedFiles(files, await pathsChanged(this.#engine, attempt.base, line));
+    const landed = await pathsChanged(this.#engine, attempt.base, line);
+    const shared = sharedFiles(files, landed ?? []);
     if (shared.length === 0) return null;
     const conflicts = await pathsInConflict(this.#engine, line, tip);
     return conflicts.length === 0 ? null : asOverlap(conflicts, shared);
